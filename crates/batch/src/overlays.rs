@@ -35,8 +35,8 @@ impl OverlaySource for Overlays {
         self.file(name).cloned()
     }
 
-    /// Returns the decoded image, which is decoded on the first call and cached. Other threads wait while an image is
-    /// being decoded.
+    /// Returns the decoded overlay image. The first call decodes it and caches the result; meanwhile other threads
+    /// wait.
     fn image(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(image) = decoded.get(name) {

@@ -68,10 +68,10 @@ impl Renderer {
         }
     }
 
-    /// Checks a recipe for errors that can be found without an image, including missing overlays.
+    /// Checks a recipe for errors that do not depend on an image, including overlays that are missing.
     ///
     /// # Errors
-    /// The errors of [`Engine::check`].
+    /// [`Error::Recipe`], which names the offending part of the recipe and what would be valid.
     pub fn check(&self, recipe: &Recipe) -> Result<()> {
         self.engine.check(recipe)?;
         let mut names = recipe.overlays().into_iter();
@@ -81,16 +81,19 @@ impl Renderer {
     /// Reads the header of `source`.
     ///
     /// # Errors
-    /// The errors of [`Engine::probe`], and `NotRead` for a format that must not be read.
+    /// If the format is unknown or not allowed to be read ([`Error::NotRead`]), or if the header is broken, unsupported
+    /// or beyond the limits.
     pub fn probe(&self, source: &[u8]) -> Result<Info> {
         self.permit(source)?;
         caught(|| self.engine.probe(source))
     }
 
-    /// Plans a recipe for `source`. `as:auto` means the source's own format, as there is no `Accept` header.
+    /// Plans how a recipe is applied to `source`. `as:auto` means the source's own format, because there is no `Accept`
+    /// header.
     ///
     /// # Errors
-    /// The errors of [`Engine::plan_with`], and `NotRead` for a format that must not be read.
+    /// If the format must not be read ([`Error::NotRead`]), the source's header cannot be read, or the recipe is
+    /// invalid or does not suit the image.
     pub fn plan(&self, recipe: &Recipe, source: &[u8]) -> Result<Plan> {
         self.permit(source)?;
         let mut recipe = recipe.clone();
@@ -98,18 +101,18 @@ impl Renderer {
         caught(|| (self.engine).plan_with(&recipe, source, &self.overlays, None, None))
     }
 
-    /// Runs a plan for `source`.
+    /// Renders `source` as planned, and returns the encoded result.
     ///
     /// # Errors
-    /// The errors of [`Engine::run`].
+    /// Any error of rendering, such as a corrupt source or an interruption. A panic becomes [`Error::Internal`].
     pub fn run(&self, plan: &Plan, source: &[u8], interrupt: &dyn Interrupt) -> Result<Rendered> {
         self.run_from(None, plan, source, interrupt)
     }
 
-    /// Runs a plan up to the frame that would be encoded.
+    /// Renders `source` as planned, but returns the pixels that would be encoded instead of an encoded result.
     ///
     /// # Errors
-    /// The errors of [`Engine::render_frame`].
+    /// Any error of rendering, such as a corrupt source or an interruption. A panic becomes [`Error::Internal`].
     pub fn run_to_frame(
         &self,
         plan: &Plan,
@@ -172,8 +175,8 @@ impl Renderer {
     }
 
     /// Decodes once for each group of plans that can share a decode. Returns the decoded image for each plan, or `None`
-    /// for plans that have to decode alone. If a shared decode fails, each plan of the group decodes alone and fails in
-    /// its own way.
+    /// for a plan that has to decode on its own. If a shared decode fails, its plans decode on their own, so that each
+    /// reports its own error.
     fn decode_at_once(
         &self,
         plans: &[Result<Plan>],
@@ -194,8 +197,8 @@ impl Renderer {
     }
 }
 
-/// Groups plans that can begin with the same decode: two or more that together hold at most `memory` bytes. Each plan
-/// comes with its index.
+/// Groups plans that can share a decode. Only groups of two or more plans that need at most `memory` bytes together are
+/// returned. Each plan comes with its index in `plans`.
 fn groups(plans: &[Result<Plan>], memory: u64) -> Vec<Vec<(usize, &Plan)>> {
     let mut groups: Vec<(SharedPeak, Vec<(usize, &Plan)>)> = Vec::new();
     for (place, plan) in plans.iter().enumerate() {

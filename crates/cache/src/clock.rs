@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// One reading of both clocks.
+/// A moment, read from the wall clock and from the time since boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Wall-clock time since 1970. May jump in either direction.
@@ -23,7 +23,7 @@ pub struct Moment {
 
 /// Source of the time. Tests provide their own.
 pub trait Clock: Send + Sync + 'static {
-    /// Reads both clocks.
+    /// Reads the wall clock and the time since boot.
     fn now(&self) -> Moment;
 }
 

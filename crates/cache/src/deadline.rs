@@ -69,7 +69,7 @@ impl Deadline {
         }
     }
 
-    /// Returns the deadline as it stands now. A shared one may move later.
+    /// Returns the current deadline. That of a shared computation may be extended afterwards when another caller joins.
     pub fn at(&self) -> Instant {
         match &self.0 {
             Kind::Fixed(until) => *until,
@@ -81,13 +81,13 @@ impl Deadline {
         }
     }
 
-    /// Returns whether the deadline, as it stands now, has passed.
+    /// Returns whether the current deadline has passed.
     pub fn has_passed(&self) -> bool {
         Instant::now() >= self.at()
     }
 
-    /// Waits until only `margin` is left before the deadline, however often it moves meanwhile. Needs a tokio runtime
-    /// with timers.
+    /// Waits until only `margin` is left before the deadline, even if the deadline is extended meanwhile. Needs a tokio
+    /// runtime with timers.
     pub async fn approaches(&self, margin: Duration) {
         loop {
             let until = self.at();

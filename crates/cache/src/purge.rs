@@ -1,10 +1,10 @@
-//! Purging: marks that declare older entries dead if they match.
+//! Purging: a purge adds a mark, and every older entry that matches the mark counts as purged.
 //!
-//! A purge does not search for its entries. It adds one mark with the next *generation* number, and every look-up, in
-//! memory or on disk, compares the entry it finds with the marks. That makes a purge of a million variants as quick as
-//! that of a single key, and effective at once. Generations, not clocks, decide what is older. An entry carries the
-//! generation at which its making *began*, so an image that was made from the old source and stored a moment after the
-//! purge is dead, too.
+//! A purge does not search for the entries that it removes. It adds one mark with the next *generation* number, and
+//! every look-up, in memory or on disk, compares the entry it finds with the marks. That makes a purge of a million
+//! variants as quick as that of a single key, and effective at once. Generations, not clocks, decide which entries are
+//! older. An entry carries the generation at which its making *began*, so an image that was made from the old source
+//! and stored a moment after the purge is purged, too.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::RwLock;
@@ -30,11 +30,12 @@ pub enum Selector {
     Everything,
 }
 
-/// A position in the order of purges. Callers take it before they read a result's source, and store the result with it.
+/// Records which purges had happened when the making of a result began. Callers take it before they read the source and
+/// store the result with it, so that a purge after that moment also applies to the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     pub(crate) generation: u64,
-    /// Number of the last purge in the shared store's log that this node knew. 0 without a store.
+    /// Number of the last purge that this node had read from the shared store's purge log. 0 without a store.
     pub(crate) position: u64,
 }
 
@@ -55,11 +56,11 @@ pub struct Purged {
     pub reaches_nodes: Option<bool>,
 }
 
-/// Maximum number of purge marks in memory. Beyond it, a single mark that purges everything replaces them all, so that
-/// memory is bounded even if keys are purged one by one while the disk is not available.
+/// Maximum number of purge marks in memory. If there are more, one mark that purges everything replaces all of them. So
+/// memory is bounded even if keys are purged one by one while the disk is unavailable.
 const MOST_MARKS: usize = 100_000;
 
-/// All purge marks in force. A look-up compares the entry that it finds with them.
+/// All purges in force, as marks. Look-ups compare each entry that they find with them.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     inner: RwLock<Inner>,
@@ -69,8 +70,8 @@ pub(crate) struct Marks {
 struct Inner {
     /// The newest generation assigned.
     generation: u64,
-    /// Results whose making began before this generation are not stored, because the purge marks that they would have
-    /// to be compared with have been dropped.
+    /// Lowest generation at which the making of a result may have begun for it to be stored. The purge marks before it
+    /// were dropped, so older results cannot be compared with them.
     floor: u64,
     rules: Rules,
     /// Purge marks that are not on disk yet, oldest first. Always empty without a disk tier.
@@ -124,7 +125,7 @@ impl Marks {
         self.inner.writing().add(selector);
     }
 
-    /// Calls `then` if the entry is not purged, and returns its result. No purge can take effect during the call.
+    /// Calls `then` if no purge applies to the entry, and returns its result. No purge can take effect during the call.
     pub(crate) fn if_alive<T>(
         &self,
         key: &Key,
@@ -156,8 +157,8 @@ impl Marks {
         self.inner.reading().generation
     }
 
-    /// Adds the generation and the purge marks that were read from disk. Purges requested before that are renumbered to
-    /// come after these, so too many entries may be purged, but never too few.
+    /// Adds the generation and the purge marks that were read from disk. Purges that were requested before this call
+    /// get higher generations than the ones read, so too many entries may be purged, but never too few.
     pub(crate) fn adopt(&self, generation: u64, marks: Vec<Mark>) {
         let mut inner = self.inner.writing();
         let early_marks = std::mem::take(&mut inner.unsaved);
@@ -170,12 +171,13 @@ impl Marks {
         }
     }
 
-    /// Returns the purge marks that are not on disk yet.
+    /// Returns the purge marks that are not saved on disk yet.
     pub(crate) fn unsaved(&self) -> Vec<Mark> {
         self.inner.reading().unsaved.clone()
     }
 
-    /// Records that all purge marks up to this generation are saved on disk.
+    /// Records that the purge marks up to this generation are on disk now, so that they are no longer among the unsaved
+    /// ones.
     pub(crate) fn saved(&self, up_to: u64) {
         self.inner
             .writing()
@@ -183,7 +185,7 @@ impl Marks {
             .retain(|mark| mark.generation > up_to);
     }
 
-    /// Returns the newest generation, and all purge marks in force.
+    /// Returns the newest generation and one mark for each purge in force.
     pub(crate) fn all(&self) -> (u64, Vec<Mark>) {
         let inner = self.inner.reading();
         let marks = inner.rules.all();
@@ -191,7 +193,7 @@ impl Marks {
     }
 
     /// Drops the purge marks up to this generation. The caller must have removed all stored entries that they purge.
-    /// Results whose making began before this generation are no longer stored.
+    /// From then on, a result whose making began before this generation is not stored.
     pub(crate) fn forget(&self, up_to: u64) {
         let mut inner = self.inner.writing();
         inner.floor = inner.floor.max(up_to);
@@ -287,7 +289,7 @@ impl Rules {
                     .any(|source| is_newer(self.sources.get(source)) || is_below(source))
     }
 
-    /// Returns all rules in force as purge marks.
+    /// Returns one purge mark for each rule in force.
     fn all(&self) -> Vec<Mark> {
         let mut marks = Vec::with_capacity(self.len());
         let mut push = |selector, generation: &u64| {

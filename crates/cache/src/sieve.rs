@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use slab::Slab;
 
-/// Values with weights, and the order in which they are evicted. This type computes the sum of the weights; its owner
-/// enforces the limit.
+/// Values with weights, and the order in which they are evicted. Computes the sum of the weights, but its owner must
+/// enforce a limit.
 #[derive(Debug)]
 pub(crate) struct Sieve<K, V> {
     places: HashMap<K, usize>,
@@ -122,8 +122,9 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
         Some(slot.value)
     }
 
-    /// Selects the entry to evict next. The entry is not removed: until it is used or passed to `remove`, later calls
-    /// return the same key. Entries without weight are only selected if the hand meets no others.
+    /// Selects the entry to evict next, without removing it: until it is used or passed to `remove`, later calls return
+    /// the same key. Entries with weight 0, and entries that were used since the hand's last visit, are passed over, up
+    /// to [`MOST_SPARED`] in a row.
     pub(crate) fn victim(&mut self) -> Option<K> {
         let mut place = self.hand.or(self.oldest)?;
         for _ in 0..MOST_SPARED {
@@ -147,8 +148,8 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
     }
 }
 
-/// Most entries that the hand spares in a row, so that an eviction from a large table takes microseconds even if all
-/// entries were used.
+/// Maximum number of entries that one search for a victim passes over, so that an eviction from a large table takes
+/// microseconds even if all entries were used.
 const MOST_SPARED: usize = 1024;
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub struct Stats {
     pub store: Option<StoreStats>,
     /// Number of purges requested on this node.
     pub purges: u64,
-    /// Number of purges in force, with which look-ups are compared.
+    /// Number of purge rules in force. Every look-up compares the entry that it finds with these rules.
     pub purge_rules_active: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct MemoryStats {
     pub misses: u64,
     /// Number of entries in memory.
     pub entries: u64,
-    /// Bytes in use, including the fields and the index of entries besides their bodies.
+    /// Bytes in use: bodies and fields of the entries, and the index.
     pub bytes: u64,
     /// Size limit in bytes.
     pub limit: u64,
@@ -120,7 +120,8 @@ pub struct StoreStats {
     pub dropped: u64,
     /// Bytes of entries that are being written to the shared store, or wait for it.
     pub queued_bytes: u64,
-    /// Number of purges, of all nodes, with which look-ups are compared.
+    /// Number of purge rules in the store's shared log, from all nodes. Every look-up compares the entry that it finds
+    /// with these rules.
     pub purge_rules: u64,
     /// Whether the store is in use.
     pub ready: bool,

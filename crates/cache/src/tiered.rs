@@ -482,8 +482,8 @@ impl Inner {
         }
     }
 
-    /// Stores an entry in memory unless it is purged. The marks stay locked during this, so that a concurrent purge
-    /// either prevents it or finds the entry in memory.
+    /// Stores an entry in memory unless it is purged. The purge marks stay locked meanwhile, so that a concurrent purge
+    /// either prevents this or finds the entry in memory.
     fn keep_in_memory(&self, key: Key, stored: Stored) {
         if let Some(memory) = &self.memory {
             self.marks

@@ -56,7 +56,7 @@ impl Connection {
     /// Connects with TLS and performs the handshake of HTTP/1.1. Must be called in a Tokio runtime.
     ///
     /// # Errors
-    /// The errors of [`Connection::open`], and an error if the server's certificate is not accepted.
+    /// If the server cannot be reached, speaks another protocol, or has a certificate that is not accepted.
     pub async fn open_secure(address: SocketAddr, tls: &Tls) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;

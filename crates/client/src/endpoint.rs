@@ -17,8 +17,8 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// Sends a minimal `GET` request for `path`, and returns the status. With an empty path, returns 0 as soon as the
-    /// server accepts the connection.
+    /// Sends a minimal `GET` request for `path`, and returns the status. With an empty path, only connects and returns
+    /// 0. `patience` limits connecting (TCP only) and each read and write.
     ///
     /// # Errors
     /// If the server cannot be reached, or its response is not HTTP.

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell to generate the script for
     shell: Shell,
 }
 

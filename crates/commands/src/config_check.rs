@@ -33,7 +33,7 @@ struct CheckArgs {
     named: Named,
 }
 
-/// The file of these commands, as an argument or an option.
+/// The configuration file that `config check` and `config show` read, as an argument or an option.
 #[derive(clap::Args)]
 struct Named {
     /// The file; `-` is standard input

@@ -70,8 +70,9 @@ pub(crate) struct Args {
         required_unless_present = "into_store"
     )]
     output: Option<String>,
-    /// Template for names of results, without the extension of their format: {name} is the image's name, and {ext} its
-    /// own extension, as in {name}.{ext} for a.png.webp, or {name}-256
+    /// Template for the names of results, whose extension is added by their format. {name} is the image's name without
+    /// its extension, {ext} is that extension. For a.png, {name}-256 gives a-256.webp, and {name}.{ext} gives
+    /// a.png.webp
     #[arg(long, value_name = "TEMPLATE", value_parser = Naming::parse, default_value = "{name}", conflicts_with = "into_store")]
     name: Naming,
     /// The folder of overlay images, which recipes name without a leading slash and without a scheme

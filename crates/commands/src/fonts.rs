@@ -22,7 +22,7 @@ pub(crate) fn install(config: &FontsConfig) -> Result<(), ConfigError> {
 /// `None` for the default configuration, because workers have the bundled font.
 ///
 /// # Errors
-/// The errors of [`install`], and an error if the system cannot create such a file.
+/// If a folder cannot be read, a font family is missing, or the system cannot create the file.
 pub(crate) fn share(config: &FontsConfig) -> anyhow::Result<Option<File>> {
     if *config == FontsConfig::default() {
         return Ok(None);

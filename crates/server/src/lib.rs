@@ -1,9 +1,9 @@
-//! The image server.
+//! The image server of Andon: answers HTTP requests for resized and converted images.
 //!
-//! [`Server`] binds its addresses and runs, and `handler` answers one request from beginning to end. [`Resolver`]
-//! determines what a request target means and which files it needs. It works without any socket, so that `render` and
-//! `explain` on the command line use it as well. Sockets and files are read and written with tokio. A fixed set of worker
-//! threads behind a bounded queue (`admission`) processes pixels.
+//! [`Server`] listens on its addresses, and `handler` processes one request from beginning to end. [`Resolver`]
+//! determines what a request target means and which files it needs. It needs no socket, so `render` and `explain` on
+//! the command line use it as well. Sockets and files are read and written with tokio, while pixels are processed by a
+//! fixed set of worker threads behind a bounded queue (`admission`).
 //!
 //! The folders form layers, and each folder uses only those in layers below its own: `tests/layers.rs` lists and checks
 //! them.

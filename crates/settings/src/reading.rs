@@ -7,7 +7,7 @@ use crate::mistake::{Kind, Mistake};
 use crate::places::{key_at, keys, line_of};
 use crate::{Error, is_index};
 
-/// Facts about the keys of a file that the type it is deserialized into does not have.
+/// Facts about a file's keys that the type it is deserialized into does not state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
     /// Keys that are valid at the top level in addition to the type's fields.
@@ -105,8 +105,8 @@ impl Error {
     }
 }
 
-/// Returns the position in `text` at which to look up the key of the value that starts at `start`. This is `start`
-/// itself, or for a table with a header, the name inside the brackets.
+/// Returns the position in `text` that identifies the key of the value at `start`. That is `start` itself, except for a
+/// table with a header, where it is the name inside the brackets.
 fn key_of(text: &str, start: usize) -> usize {
     let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let is_header = text[line..start].trim().is_empty() && text[start..].starts_with('[');
@@ -137,16 +137,16 @@ fn line(mistake: &Mistake, text: &str) -> Option<usize> {
     Some(line_of(text, span.start))
 }
 
-/// Whether line number `key` is inside the table whose header is line number `header`. If so, and line `key` was
-/// blanked, an error about the whole table may be a mere consequence of that.
+/// Whether line number `key` is in the table whose header is line number `header`. An error about that whole table may
+/// only be a consequence of blanking line `key`, and is then not reported.
 fn is_in_table(text: &str, key: usize, header: usize) -> bool {
     let is_header = |line: &str| line.trim_start().starts_with('[');
     let mut lines = text.lines().skip(header.saturating_sub(1));
     key > header && lines.next().is_some_and(is_header) && !lines.take(key - header).any(is_header)
 }
 
-/// Blanks the lines of a mistake and its value, or the whole table if the mistake is in a table's header. Returns
-/// `false` if the text is unchanged.
+/// Replaces the lines that a mistake refers to by empty lines, or the whole table if the mistake is in a table's
+/// header, so that the rest can be read again. Returns `false` if the text is unchanged.
 fn leave_out(text: &mut String, mistake: &Mistake) -> bool {
     let Some(span) = mistake.span.clone().filter(|span| span.end <= text.len()) else {
         return false;

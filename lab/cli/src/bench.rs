@@ -33,14 +33,14 @@ use andon_terminal::print;
 pub(super) struct Args {
     /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths given by -L
     url: String,
-    /// Number of connections; several levels: 1,2,5,10
+    /// Number of connections, or several numbers (levels) to compare: 1,2,5,10
     #[arg(short, long, value_name = "N,N…", default_value = "10", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..))]
     connections: Vec<u32>,
-    /// Number of requests (per level)
+    /// Number of requests (per level, if there are several)
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "time")]
     requests: Option<u64>,
-    /// Duration, instead of a number of requests (per level)
+    /// Duration, instead of a number of requests (per level, if there are several)
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse, default_value = "5s")]
     time: Seconds,
     /// Requests per second, sent regardless of the server's responses (open loop); latency counts from the arrival
@@ -63,7 +63,8 @@ pub(super) struct Args {
     /// Length of the warm-up, which is not counted
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse, default_value = "0s")]
     warmup: Seconds,
-    /// Report format: text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
+    /// Report format: text, ab, levels, jmeter, json, csv, html… [default: ab, or levels for several numbers of
+    /// connections]
     #[arg(long = "as", value_name = "FORMAT")]
     format: Option<String>,
     /// Save the run in this new folder

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// The shell
+    /// Shell to generate the script for
     shell: Shell,
 }
 

@@ -14,7 +14,7 @@ use andon_terminal::print;
 pub(super) struct Args {
     /// The run's folder
     run: PathBuf,
-    /// The format
+    /// Report format: text, md, html, json, csv…
     #[arg(long = "as", value_name = "FORMAT", default_value = "text")]
     format: String,
     /// Write the report to this file

@@ -58,8 +58,8 @@ impl Between {
     }
 }
 
-/// Compares two runs. `saved_bodies` holds the saved reply bodies of both runs and the findings about them. `within` is the
-/// bound of sameness, by default the new run's.
+/// Compares two runs. `saved_bodies` holds the saved reply bodies of both runs and the findings about them. `within` is
+/// the largest difference that counts as the same, by default that of the new run.
 #[must_use]
 pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);

@@ -80,9 +80,9 @@ pub enum Event<'a> {
 /// The reason for which an experiment ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum End {
-    /// Enough is known, or as many pairs have run as the design allows.
+    /// The primary metric is known precisely enough, or the maximum number of pairs has run.
     Enough(Enough),
-    /// All blocks of the order have run.
+    /// All planned blocks have run.
     AllRun,
     /// The time budget is used up.
     Budget,
@@ -104,7 +104,7 @@ pub struct Finished {
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario is wrong.
+    /// The scenario file is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// A variant's server did not start, and never had before.

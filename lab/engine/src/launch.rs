@@ -594,8 +594,8 @@ const OTHER_PORTS: usize = 3;
 /// Number of searches for the listening socket in the server's process tree before it counts as another process's.
 const LOOKS: usize = 4;
 
-/// Least time that a server gets to answer once it accepts connections, even at the end of the time-out for getting
-/// ready.
+/// Minimum time that a server has to answer once it accepts connections, even if its time-out for getting ready is
+/// almost over.
 const SHORTEST_PATIENCE: Duration = Duration::from_millis(100);
 
 /// How long to wait for killed processes to end, which takes long if they write a core file or wait for a disk.

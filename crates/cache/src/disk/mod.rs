@@ -30,7 +30,7 @@ use crate::key::Key;
 use crate::purge::Marks;
 use crate::stats::DiskStats;
 
-/// Most concurrent reads: enough to keep a disk busy, few enough to leave blocking threads to others.
+/// Maximum concurrent reads: enough to keep a disk busy, and few enough to leave blocking threads to others.
 const READERS: usize = 8;
 /// Deadline of a read. If the disk takes longer, rendering the image again is the better choice.
 const READ_DEADLINE: Duration = Duration::from_secs(1);

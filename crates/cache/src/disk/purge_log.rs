@@ -28,7 +28,8 @@ pub(crate) struct PurgeLog {
 }
 
 impl PurgeLog {
-    /// Creates an empty log with a new era, for a cache that starts over.
+    /// Creates an empty log with a new random era. Entries of the previous era are no longer valid, so the cache starts
+    /// empty.
     pub(crate) fn new_era() -> Self {
         // The hasher's keys are the standard library's own randomness.
         let era = RandomState::new().hash_one(std::process::id());
@@ -39,7 +40,7 @@ impl PurgeLog {
         }
     }
 
-    /// Encodes the whole log.
+    /// Encodes the log as the contents of a new file.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         put_u64(&mut bytes, self.era);
@@ -52,7 +53,7 @@ impl PurgeLog {
         bytes
     }
 
-    /// Decodes a log. `None` if any byte of it is wrong.
+    /// Decodes the contents of a log file. `None` if any byte of it is wrong.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let header = reader.take(MAGIC.len() + 16)?;
@@ -79,7 +80,7 @@ impl PurgeLog {
     }
 }
 
-/// Encodes one purge as a record to append to the log of this era.
+/// Encodes one purge as a record that is appended to the log of `era`.
 pub(crate) fn encode_record(era: u64, mark: &Mark) -> Vec<u8> {
     let mut record = mark.generation.to_le_bytes().to_vec();
     fields::put_selector(&mut record, &mark.selector);

@@ -1,5 +1,5 @@
-//! Queue of entries waiting to be written to disk. Look-ups find them in the queue meanwhile. It is bounded in bytes,
-//! so that a disk that cannot keep up costs entries, not memory.
+//! Queue of entries waiting to be written to disk. Look-ups find queued entries as well. The queue is limited in bytes:
+//! if the disk cannot keep up, entries are dropped, and memory use stays bounded.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use crate::entry::Stored;
 use crate::key::Key;
 use crate::locks::Lock;
 
-/// Most bytes in the queue.
+/// Maximum bytes in the queue of entries that wait to be written.
 const LIMIT: u64 = 32 << 20;
 
 /// The write queue: the newest value of each key, in the order in which the keys arrived.

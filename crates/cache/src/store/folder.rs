@@ -163,7 +163,7 @@ fn failed(path: &Path, error: &io::Error) -> BucketError {
     BucketError::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Most concurrent calls to the file system.
+/// Maximum concurrent calls to the file system.
 const CALLS: usize = 8;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The purges of all nodes, as one object. A node adds a purge by replacing the object, provided that no other node has
-//! replaced it meanwhile.
+//! The purge log of the shared store: one object with the purges of all nodes. A node adds a purge by replacing the
+//! object, on condition that no other node has replaced it meanwhile.
 //!
 //! Purges are numbered consecutively. An entry carries the number of the last purge that its node knew when making the
 //! entry began, and is dead if a later purge matches it: numbers, not the clocks of the nodes, decide what came first.

@@ -54,7 +54,7 @@ pub struct StoreConfig {
     pub timeout: Duration,
     /// Interval at which the purges of other nodes are read.
     pub poll: Duration,
-    /// Most bytes of results in the write queue.
+    /// Maximum bytes of results in the write queue.
     pub queue: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Queue of results waiting to be written to the store. It is bounded in number and bytes, so that a store that cannot
-//! keep up misses results, but does not fill the memory.
+//! Queue of results waiting to be written to the shared store. It is limited in number and bytes: if the store cannot
+//! keep up, results are dropped, and memory use stays bounded.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -47,8 +47,8 @@ impl Uploads {
         needs_writer
     }
 
-    /// Returns a writer's next result, for which the writer must call [`Uploads::finish`] in the end. `None` also
-    /// dismisses the writer, under the same lock.
+    /// Returns the next result for a writer to upload. The writer must call [`Uploads::finish`] for it. `None` means
+    /// that the queue is empty, and that the writer no longer counts as running.
     pub(crate) fn next(&self) -> Option<(Key, Stored)> {
         let mut inner = self.inner.locked();
         let next = inner.results.pop_front();
@@ -65,7 +65,7 @@ impl Uploads {
         inner.dropped += u64::from(!is_written);
     }
 
-    /// Counts a result as dropped that was never queued.
+    /// Counts a result that was not queued at all as dropped.
     pub(crate) fn drop_one(&self) {
         self.inner.locked().dropped += 1;
     }
@@ -74,17 +74,16 @@ impl Uploads {
         self.inner.locked().writers == 0
     }
 
-    /// Returns the bytes of the results that are waiting or being written, and how many results have been dropped so
-    /// far.
+    /// Returns the bytes of the results that are waiting or being written, and the number of results dropped so far.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let inner = self.inner.locked();
         (inner.bytes, inner.dropped)
     }
 }
 
-/// Most results in the queue.
+/// Maximum number of results in the upload queue.
 const MOST_WAITING: usize = 1000;
-/// Most concurrent uploads.
+/// Maximum number of concurrent uploads to the store.
 const WRITERS: usize = 4;
 
 #[cfg(test)]

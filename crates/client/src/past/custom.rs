@@ -3,9 +3,9 @@
 
 use super::line::{Entry, day, is_url, rfc_3339, zoned};
 
-/// Parses a line of an access log, and returns `None` if it has no method, target, status or time. Tries each separator
-/// (`|`, whitespace, comma, semicolon) until one splits the line so that the method is a separate field. Quotes around
-/// fields are ignored.
+/// Parses a line of a custom format, in which a time, a method, a target and a status stand in any order. Returns
+/// `None` if one of them is missing. Tries each separator (`|`, whitespace, comma, semicolon) until one makes the
+/// method a field of its own. Quotes around fields are ignored.
 pub(super) fn parse(line: &str) -> Option<Entry> {
     let began = moment(line)?;
     let is_named_method = |field: &&str| is_method(value(field, &METHOD));

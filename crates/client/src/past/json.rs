@@ -68,8 +68,8 @@ const TIME: [&str; 10] = [
     "/date",
 ];
 
-/// Parses a line. If a container runtime has wrapped a text line in JSON, `text` parses that text line. The time of
-/// lines with a duration (Andon's and Traefik's) is the end of the response.
+/// Parses a line of JSON. If it is a text line that a container runtime has wrapped in JSON, `text` parses that. The
+/// time of Andon's own lines is the end of the response, so their duration (`total_ms`) is subtracted from it.
 pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<Entry> {
     let line: Value = serde_json::from_str(line).ok()?;
     if line.get("cs-uri-stem").is_some() {

@@ -84,7 +84,8 @@ impl Base {
         self.text.push('\n');
     }
 
-    /// Returns the text for a trial, in which signatures with unknown keys are not verified.
+    /// Returns the configuration text for a trial server: signatures whose key is unknown are not verified, so that the
+    /// log's signed URLs can be tried.
     pub(super) fn trial(&self) -> anyhow::Result<String> {
         if self.unknown.is_empty() {
             return Ok(self.text.clone());

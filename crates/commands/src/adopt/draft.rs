@@ -49,7 +49,7 @@ struct Table {
     opens: bool,
 }
 
-/// The purpose of a draft's text.
+/// What a drafted configuration is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
     /// The configuration file for the user.

@@ -16,7 +16,7 @@ use crate::shadow::{Report, summary};
 
 pub(super) use sized::looks_resized;
 
-/// The URLs of one form at one prefix: the numbers of distinct URLs and of requests.
+/// The URLs of a log that have the same form (a dialect's) and path prefix, counted as distinct URLs and as requests.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct Group {
     pub(super) requests: u64,
 }
 
-/// A number of distinct URLs, and of the requests for them.
+/// How many distinct URLs of a log belong to a category, and how many requests were for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) urls: usize,
@@ -39,7 +39,7 @@ impl Count {
     }
 }
 
-/// An image URL that the configuration does not answer.
+/// An image URL that the new configuration cannot serve, with its number of requests and the reason.
 #[derive(Debug)]
 pub(super) struct Unread {
     pub(super) target: String,
@@ -53,20 +53,22 @@ pub(super) struct Sorted {
     pub(super) groups: Vec<Group>,
     /// Image URLs that the configuration reads.
     pub(super) read: Count,
-    /// Image URLs whose encrypted source only a missing secret decrypts.
+    /// Image URLs with an encrypted source that cannot be decrypted because the secret is missing.
     pub(super) sealed: Count,
     /// Image URLs that the configuration does not read, the most frequent first.
     pub(super) unread: Vec<Unread>,
-    /// Files that no dialect reads and that were not compared, although their URLs look as if the old server resized
-    /// them, the most frequent first.
+    /// URLs that look as if the old server resized them, but that no dialect reads and that were not compared, the most
+    /// frequent first.
     pub(super) sized: Vec<Unread>,
     /// Plain files with an image's extension that the old server keeps serving.
     pub(super) files: Count,
     /// Plain files that were requested from both servers.
     pub(super) compared: Count,
-    /// URLs for which the old server does not send an image, and URLs with the extension of a page.
+    /// URLs that are not images: the old server sends something else for them, or their extension is that of a web
+    /// page.
     pub(super) pages: Count,
-    /// URLs that were not checked, because the limit of requests to the old server was reached.
+    /// URLs that were not checked for being images, because the limit on requests to the old server was reached, with
+    /// their numbers of requests.
     pub(super) unasked: Vec<(String, u64)>,
 }
 
@@ -82,7 +84,7 @@ impl Sorted {
         self.read.urls + self.sealed.urls + self.unread.len() + self.sized.len()
     }
 
-    /// Adds an image URL that is not answered, with the reason.
+    /// Adds an image URL that the new configuration cannot serve, with the reason.
     pub(super) fn add_unread(&mut self, (target, requests): &(String, u64), why: String) {
         self.unread.push(Unread {
             target: target.clone(),
@@ -125,8 +127,8 @@ pub(super) struct Outcome<'a> {
     pub(super) entries: Vec<Found>,
     /// The rewrite rules that apply to URLs of the log, if the configuration was given rather than written by this run.
     pub(super) rules: Vec<Rewrite>,
-    /// Number of replayed images that match neither a recognised place nor a rewrite rule, but a dialect of the given
-    /// configuration.
+    /// Number of replayed images that a dialect of the given configuration reads, although they match neither a
+    /// recognised path prefix nor a rewrite rule.
     pub(super) others: usize,
     /// The URL that a proxy uses to reach the new server.
     pub(super) address: String,
@@ -138,7 +140,7 @@ pub(super) struct Outcome<'a> {
     /// secret.
     pub(super) secrets: Vec<String>,
     pub(super) report: Report<'a>,
-    /// Targets in the rows of the report that the new server answers with an unchanged file.
+    /// Targets shown in the report that the new server answers with an unchanged file.
     pub(super) plain: BTreeSet<String>,
     /// Seconds that the new server took for each URL on the second request, from its cache.
     pub(super) repeat_seconds: Vec<f64>,

@@ -15,12 +15,12 @@ pub(super) struct Probes(Vec<(&'static Form, Dialects)>);
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     pub(super) kind: &'static Form,
-    /// Path prefix of the form's URLs, without the slash at its end.
+    /// The part of the path before the form's own syntax, without a slash at the end.
     pub(super) prefix: String,
     pub(super) is_strong: bool,
-    /// Whether the target has characteristics of the form, and the parser understood all options.
+    /// Whether the target looks like a URL of this form, and the form's parser understood all of its options.
     pub(super) is_clean: bool,
-    /// How well the prefix suits the form.
+    /// How well the path prefix fits this URL form.
     pub(super) suits: Suits,
     pub(super) signature: Option<String>,
     /// Whether the source is encrypted, in which case `source` is not the real one.
@@ -28,7 +28,7 @@ pub(super) struct Reading {
     pub(super) source: Source,
 }
 
-/// The prefix at which dialects are mounted while targets are tried.
+/// The path prefix under which dialects are tried: their parsers are set up for URLs that begin with it.
 const MOUNT: &str = "/-";
 
 /// Maximum number of leading path segments that can be a prefix.

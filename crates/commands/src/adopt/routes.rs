@@ -11,7 +11,7 @@ use andon_server::config::{Listen, Overrides};
 /// What a server with a given configuration does for a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The server makes an image of this source, or reports facts about it.
+    /// The server makes an image from this source, or returns facts about it, such as its size.
     Image(Source),
     /// The server sends a file unchanged.
     File,

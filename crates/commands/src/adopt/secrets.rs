@@ -16,11 +16,11 @@ pub(super) struct Secret {
     pub(super) key: String,
     /// The environment variables that may have the value.
     pub(super) variables: Vec<&'static str>,
-    /// Lines of TOML with the values. If the values are unknown, these are random keys, which no URL was signed with,
-    /// or presets without an effect.
+    /// Lines of TOML that set the secret. If its value is unknown, they contain a random key, which verifies no URL of
+    /// the log, or presets without an effect.
     pub(super) lines: Vec<String>,
     pub(super) is_known: bool,
-    /// Whether it is a key that URLs are verified with, so that the server refuses all of them until it is correct.
+    /// Whether the secret is a key that verifies or decrypts URLs. Until it is correct, the server refuses these URLs.
     pub(super) is_key: bool,
 }
 

@@ -138,10 +138,10 @@ fn imagor(readings: &[Read<'_>]) -> Vec<String> {
     lines
 }
 
-/// The word in the place of a signature that marks a URL as unsigned.
+/// The word that unsigned URLs have instead of a signature.
 const UNSAFE: &str = "unsafe";
 
-/// Returns the lines for sources that begin with a host name.
+/// Returns the `loader` line of the configuration if most sources begin with a host name, otherwise nothing.
 fn loader(scheme: &str, readings: &[Read<'_>]) -> Vec<String> {
     let line = format!(
         "loader = \"{scheme}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"

@@ -105,7 +105,8 @@ impl Sorting<'_> {
         !matches!(self.router.route(target), Route::Refused(_))
     }
 
-    /// Adds a group of targets (`indices`): its name, its prefix, and whether its URLs may request original files.
+    /// Adds a group of targets, given by their indices in the list of targets. The tuple holds the group's name, its
+    /// path prefix, and whether its URLs may request original files.
     fn group(
         &self,
         sorted: &mut Sorted,

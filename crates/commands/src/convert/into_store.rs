@@ -74,7 +74,7 @@ impl Counts {
     }
 }
 
-/// Returns the percent-decoded path of an image in the server's URLs.
+/// Returns the path under which the server serves an input image, without percent-encoding.
 fn source(config: &Config, input: &Input) -> anyhow::Result<String> {
     let below = |prefix: &str, rest: &str| {
         let parts = [prefix, rest].map(|part| part.trim_matches('/'));

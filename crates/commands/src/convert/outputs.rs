@@ -22,7 +22,7 @@ use super::whole::write_file;
 /// The destination of results, and the files that must not be overwritten.
 pub(super) struct Outputs<'a> {
     place: Place,
-    /// The only result file, if the user named it.
+    /// The result file, if the user named a single file instead of a folder.
     file: Option<target::File>,
     naming: Naming,
     /// The format of all results, if the recipe determines it.
@@ -71,12 +71,12 @@ impl fmt::Display for Held {
 
 impl std::error::Error for Held {}
 
-/// A claimed result file or object, which one result may be written to.
+/// A result file or object that one image has claimed, so that no other image writes to it.
 pub(super) struct Output<'a> {
     outputs: &'a Outputs<'a>,
-    /// The image that the result is of.
+    /// The image that the result was made from.
     image: Image,
-    /// Path of the result below the folder or the bucket's folder.
+    /// Path of the result, relative to the destination folder or bucket folder.
     below: OsString,
     /// Full path or URL of the result.
     name: String,

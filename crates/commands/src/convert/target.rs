@@ -63,10 +63,11 @@ impl Target {
         })
     }
 
-    /// Sets the recipe's format to that of the named file, unless the recipe has one.
+    /// If the output is a named file, sets the recipe's format to that file's format, unless the recipe has one.
+    /// Otherwise returns the recipe unchanged.
     ///
     /// # Errors
-    /// If the recipe's format is not that of the named file.
+    /// If the recipe has another format than the named file.
     pub(super) fn completed(&self, mut recipe: Recipe) -> anyhow::Result<Recipe> {
         let Some(File { name, format }) = &self.file else {
             return Ok(recipe);

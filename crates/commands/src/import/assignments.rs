@@ -55,11 +55,11 @@ pub(super) struct Absent {
 #[derive(Clone, Debug)]
 pub(super) struct Elsewhere {
     pub(super) at: At,
-    /// The key that refers to the source, such as `envFrom`.
+    /// The key in the imported file that refers to the further variables, such as `envFrom`.
     pub(super) key: String,
-    /// Description of the source, such as "the Secret `keys`".
+    /// Where the further variables come from, for messages: for example "the Secret `keys`".
     pub(super) place: String,
-    /// Path of the source if it is a file.
+    /// Path of the file with the further variables, if they come from a file.
     pub(super) path: Option<String>,
 }
 

@@ -143,7 +143,7 @@ impl Document {
     /// Sets a list of `count` unknown secrets to random texts, with a comment that names the variable to fill in.
     ///
     /// # Errors
-    /// The errors of [`Document::set_unknown`].
+    /// If the system has no random numbers.
     pub(super) fn set_all_unknown(
         &mut self,
         key: &str,
@@ -237,7 +237,7 @@ impl Document {
     /// Returns the text of the file.
     ///
     /// # Errors
-    /// The errors of [`Document::set_unknown`].
+    /// If the system has no random numbers.
     pub(super) fn text(mut self) -> anyhow::Result<String> {
         if self.no_secrets {
             self.leave_out_secrets()?;

@@ -7,12 +7,14 @@ use regex::Regex;
 
 use super::pattern::{Groups, Pattern};
 
-/// One expression for the paths of a location that has the groups of both expressions.
+/// One expression for the paths that both a location and a `rewrite` match. It contains the groups of both expressions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Joined {
-    /// The pattern in which `$1` is the location's first group.
+    /// The joined expression with the group numbers of the location: `$1` is the first group of the location's own
+    /// expression.
     pub(super) location: Pattern,
-    /// The pattern in which `$1` is the first group of the `rewrite`.
+    /// The joined expression with the group numbers of the `rewrite`: `$1` is the first group of the `rewrite`'s own
+    /// expression.
     pub(super) rewrite: Pattern,
 }
 

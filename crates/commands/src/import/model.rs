@@ -78,8 +78,8 @@ pub(super) enum Base {
 pub(super) struct Rewrite {
     pub(super) from: String,
     pub(super) to: String,
-    /// Whether nginx serves the new path within the same location, so that the `secure_link` of the new path's own
-    /// location does not apply.
+    /// Whether nginx keeps serving the new path in the location that rewrote it. If so, a `secure_link` of the location
+    /// that matches the new path does not apply.
     pub(super) opens: bool,
     pub(super) place: Place,
 }

@@ -125,7 +125,7 @@ impl Pattern {
     /// Creates the pattern of a `rewrite` directive's expression, whose groups keep their numbers.
     ///
     /// # Errors
-    /// The errors of [`Pattern::regex`].
+    /// If the expression uses features of PCRE that Andon's regular expressions do not support.
     pub(super) fn rewrite(text: &str) -> Result<Self, String> {
         Ok(Self {
             from: text.to_owned(),

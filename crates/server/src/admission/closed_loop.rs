@@ -31,9 +31,9 @@ struct Loop {
 struct Request {
     is_icon: bool,
     file_bytes: u64,
-    /// How long the work really takes.
+    /// The time that processing the request really takes, which may differ from the planned time.
     takes: Duration,
-    /// How long the work takes according to its plan.
+    /// The time that processing takes according to the request's plan. Admission decides by this estimate.
     planned: Duration,
 }
 

@@ -107,7 +107,8 @@ impl Frames {
         name(input).is_some() && is_worth_it(&input.plan, most)
     }
 
-    /// Caches the frame that a job started with, if it is worth it.
+    /// Caches the decoded frame that a job started with, if decoding it takes long enough and it leaves room for
+    /// others.
     pub(super) fn put(&self, input: &DecodeInput, decoded: &Decoded) {
         let bytes = decoded.bytes().max(1);
         let mut entries = self.lock();

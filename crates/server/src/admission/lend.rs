@@ -52,14 +52,15 @@ impl Lending {
         self.parts.push_back(part);
     }
 
-    /// Takes the oldest part, for a thread that counts as helping until it [`ends`](Self::ends).
+    /// Takes the oldest offered part for the calling thread. The thread counts as helping until it calls
+    /// [`ends`](Self::ends).
     pub(super) fn take(&mut self) -> Option<Part> {
         let part = self.parts.pop_front()?;
         self.helping += 1;
         Some(part)
     }
 
-    /// Records that a thread has ended the part that it took.
+    /// Records that a thread has finished the part that it took.
     pub(super) fn ends(&mut self) {
         self.helping -= 1;
     }

@@ -13,7 +13,7 @@ pub const REFERENCE: &str = include_str!("../../andon.default.toml");
 /// of `otlp.headers`, which may be secrets, are replaced by `…`.
 ///
 /// # Errors
-/// The errors of [`Config::parse`].
+/// If the configuration is invalid. The error names the line and the key.
 pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
     Config::parse(text, folder)?;
     let read = |text| {

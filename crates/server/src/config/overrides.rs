@@ -85,7 +85,7 @@ impl Overrides {
     /// Reads and validates a file whose keys the variables override. Without a file, the variables override the defaults.
     ///
     /// # Errors
-    /// The errors of [`Config::read`], and an error for a variable that is not a key, or has an invalid value for its key.
+    /// If the file cannot be read or is invalid, or if a variable names no key or has an invalid value for it.
     pub fn read(&self, file: Option<&Path>) -> Result<Config, ConfigError> {
         match file {
             Some(file) if self.is_empty() => Config::read(file),
@@ -104,7 +104,7 @@ impl Overrides {
     /// Parses and validates a text whose keys the variables override.
     ///
     /// # Errors
-    /// The errors of [`Self::read`].
+    /// If the text is invalid, or if a variable names no key or has an invalid value for it.
     pub fn parse(&self, text: &str, folder: &Path) -> Result<Config, ConfigError> {
         let merged = self.laid_over(text)?;
         Config::parse(&merged, folder).map_err(|error| self.blame(error, text))

@@ -190,7 +190,8 @@ fn is_served(file: &Path, folder: &FsConfig) -> bool {
     below.is_ok_and(|path| path.iter().all(|part| !part.as_bytes().starts_with(b".")))
 }
 
-/// Lists the ways in which a client can be local.
+/// Returns descriptions of the clients that features with `allow = "local"` accept, such as those with a loopback
+/// address.
 fn ways(config: &Config) -> Vec<&'static str> {
     let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
     // On a Unix socket that a proxy uses, the clients are those of the proxy.

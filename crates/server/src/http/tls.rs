@@ -30,7 +30,8 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Returns `None` if no certificate is configured.
+    /// Loads the configured certificate and key and creates the TLS settings. Returns `None` if no certificate is
+    /// configured.
     ///
     /// # Errors
     /// If the files are missing, unreadable, or not a matching pair.

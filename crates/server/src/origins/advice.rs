@@ -20,7 +20,7 @@ pub(super) enum Reader {
     Command,
 }
 
-/// An error response of a store.
+/// An error response of an object store, such as S3.
 pub(super) struct ErrorResponse<'a> {
     pub(super) status: StatusCode,
     pub(super) headers: &'a HeaderMap,
@@ -39,7 +39,7 @@ enum Setting {
     Session,
 }
 
-/// The meaning of the code of a store's error.
+/// The problem that an object store's error code stands for, regardless of the vendor's wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     NoBucket,
@@ -51,7 +51,7 @@ enum Meaning {
     Denied,
 }
 
-/// The codes of S3, Google Cloud Storage and Azure Blob Storage, by their meanings.
+/// The error codes that S3, Google Cloud Storage and Azure Blob Storage send, grouped by what they mean.
 const CODES: &[(Meaning, &[&str])] = &[
     (
         Meaning::NoBucket,

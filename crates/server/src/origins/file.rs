@@ -241,8 +241,8 @@ fn nanoseconds(seconds: impl Into<i128>, nanoseconds: impl Into<i128>) -> i128 {
 /// Number of bytes that usually enter and leave the system's page cache together.
 pub(crate) const READ_AHEAD: u64 = 256 << 10;
 
-/// Least time between two changes of a file that gives them different modification times: the coarsest clock of a file
-/// system has a resolution of two seconds. Writes through shared memory need not change the times.
+/// Minimum time between two changes of a file that gives them different modification times: the coarsest clock of a
+/// file system has a resolution of two seconds. Writes through shared memory need not change the times.
 pub(crate) const SETTLED: Duration = Duration::from_secs(3);
 
 /// Maximum number of bytes that a thread which must not wait copies out of the system's memory. Copying them takes a

@@ -17,8 +17,8 @@ pub struct Freshness {
     pub stale_while_revalidate: Option<Duration>,
     /// How long after `fresh_for` the response is still used if revalidation fails.
     pub stale_if_error: Option<Duration>,
-    /// Upper bound of the time without a request to the origin, even if the configuration decides: after that time, a
-    /// redirect on the way to the response may lead elsewhere.
+    /// Maximum time that the response is used without a request to the origin, whatever the configuration says: a
+    /// redirect that led to the response may lead elsewhere after that time.
     pub at_most: Option<Duration>,
     /// Whether the origin says `no-store` or `private`, so that the response must not be stored for other clients at
     /// all.
@@ -27,8 +27,8 @@ pub struct Freshness {
     pub told: Told,
 }
 
-/// The caching directives of an origin that are passed on to clients. Lifetimes are in seconds from the arrival of the
-/// response.
+/// Caching directives that an origin sent and that are passed on to clients. Lifetimes are in seconds from the arrival
+/// of the response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Lifetime for all caches, in seconds.

@@ -59,7 +59,8 @@ impl MetricSet {
         }
     }
 
-    /// Sets when the counters of the families that are begun next were 0.
+    /// Sets the start time of counters: the time at which they were 0. Applies to the metric families that are begun
+    /// after this call.
     pub(crate) fn since(&mut self, since: SystemTime) {
         self.since = since;
     }

@@ -56,8 +56,10 @@ impl Proxies {
         }
     }
 
-    /// Returns the address of the client: `peer` itself unless it is a trusted proxy; otherwise the last address in the
-    /// header's `lines` that is not a trusted proxy's, since all addresses before it may be forged.
+    /// Returns the client's address. That is `peer` itself unless it is a trusted proxy. Otherwise, the entries of the
+    /// header's `lines` are read from the last to the first, and the first address that is not a trusted proxy's is the
+    /// client's, because all entries before it may be forged. If an invalid entry or the beginning of the header comes
+    /// first, the address read before that is returned.
     pub(crate) fn client<'a, L>(&self, peer: Peer, lines: impl FnOnce(&'static str) -> L) -> Peer
     where
         L: DoubleEndedIterator<Item = &'a [u8]>,

@@ -175,7 +175,8 @@ impl ParsedTarget {
         Self { request, variants }
     }
 
-    /// Returns the variant of an open target for a choice of formats, if it was computed before.
+    /// Returns the cached variant for a choice of formats, if it was computed before. Always `None` for a target whose
+    /// result does not depend on the `Accept` header.
     fn variant(&self, choice: Choice) -> Option<Arc<RequestVariant>> {
         let Variants::Open(variants) = &self.variants else {
             return None;

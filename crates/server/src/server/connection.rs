@@ -39,7 +39,8 @@ pub(crate) struct Responder {
     pub(crate) slot: ConnectionSlot,
     /// Whether the listener is closed, so that only one more request is answered.
     leaving: AtomicBool,
-    /// Notified when an HTTP/2 connection had its last request.
+    /// Notified when the last request that the server accepts on an HTTP/2 connection arrives, so that it starts to
+    /// close the connection.
     had_last: Notify,
 }
 

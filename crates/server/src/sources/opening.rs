@@ -283,8 +283,9 @@ impl Resolver {
         }
     }
 
-    /// Opens the file of a request again, without waiting for a disk, if the file is in a folder and its state still is
-    /// `identity`. Also returns the metrics that count reading it.
+    /// Opens the file of a request again without waiting for a disk. Returns the file and its origin's metrics, or
+    /// `None` if the source is not a local file, has changed since `identity` was recorded, or cannot be opened without
+    /// waiting.
     pub(crate) fn reopened(
         &self,
         request: &ImageRequest,

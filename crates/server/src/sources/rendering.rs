@@ -54,7 +54,8 @@ impl Prepared {
     /// Reads the source's header, and plans the request unless pixels have to be measured first.
     ///
     /// # Errors
-    /// The errors of [`Engine::measurement`] and [`Planned::new`].
+    /// If the source's header cannot be read, the measurement would take too much memory, or the request cannot be
+    /// planned.
     pub(crate) fn new(engine: &Engine, ingredients: Ingredients) -> Result<Self, Error> {
         let measurement = engine.measurement(&*ingredients.request.rules, &ingredients.source)?;
         Ok(match measurement {
@@ -89,7 +90,7 @@ impl Planned {
     /// needs.
     ///
     /// # Errors
-    /// The errors of [`Engine::plan_with`].
+    /// If the source's header cannot be read, or if the recipe is invalid or does not suit the source.
     pub fn new(
         engine: &Engine,
         ingredients: Ingredients,
@@ -123,7 +124,7 @@ impl Planned {
     /// Plans again with an index of the source. An invalid index has no effect.
     ///
     /// # Errors
-    /// The errors of [`Engine::plan_with`].
+    /// If the recipe does not suit the source.
     pub(crate) fn through(self, engine: &Engine, index: Bytes) -> Result<Self, Error> {
         let index: Index = Arc::new(index);
         let plan = engine.plan_with(
@@ -143,7 +144,7 @@ impl Planned {
     /// while planning.
     ///
     /// # Errors
-    /// The errors of [`Limits::check_cpu`](andon_pixels::Limits::check_cpu).
+    /// `Pixels(Limit)`, in nanoseconds.
     pub fn check_cpu(&self, engine: &Engine) -> Result<(), Error> {
         let bytes = self.source.len() as u64;
         Ok(engine
@@ -214,7 +215,7 @@ impl Planned {
     /// Returns how well `result` preserves the planned image, as an SSIMULACRA2 score.
     ///
     /// # Errors
-    /// The errors of [`Engine::score`].
+    /// `Pixels(Unfit)` for a result of another size or an image too small to score, and any error of rendering.
     pub(crate) fn score(
         &self,
         engine: &Engine,
@@ -235,7 +236,7 @@ impl Planned {
     /// Renders the planned image, from `decoded` if the source was decoded before.
     ///
     /// # Errors
-    /// The errors of [`Engine::run`].
+    /// Any error of rendering, such as a corrupt source or an interruption.
     pub fn render(
         self,
         engine: &Engine,

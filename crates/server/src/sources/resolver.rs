@@ -81,7 +81,7 @@ impl Resolver {
     /// origins and the decoded overlay images, with their former limits until they are resized.
     ///
     /// # Errors
-    /// The errors of [`Resolver::new`].
+    /// An error that names what cannot be opened or compiled.
     pub(crate) fn after(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -176,7 +176,7 @@ impl Resolver {
     /// Parses a target of a request with these headers.
     ///
     /// # Errors
-    /// The errors of [`Resolver::parse`].
+    /// `Target` for an invalid target or one that is not open to everybody; `Moved` for a redirect.
     pub(crate) fn parse_with(
         &self,
         target: &str,
@@ -205,7 +205,7 @@ impl Resolver {
     /// Parses a target for a sender that may request everything: of the access rules, only signatures are checked.
     ///
     /// # Errors
-    /// The errors of [`Resolver::parse`], except those for requests that are not open to everybody.
+    /// `Target` for an invalid target; `Moved` for a redirect. Targets that are not open to everybody are no error.
     pub fn read(&self, target: &str) -> Result<ImageRequest, Error> {
         self.resolve(self.dialects.parse(target)?)
     }
@@ -284,13 +284,14 @@ impl Resolver {
         }
     }
 
-    /// Returns the location of an overlay image by the canonical name that its origin uses.
+    /// Returns an overlay image's location in the canonical form of its origin. If no origin serves the image, returns
+    /// `source` unchanged.
     pub(super) fn overlay(&self, source: Location) -> Location {
         self.settle(source.clone()).unwrap_or(source)
     }
 
-    /// Returns the location of an image that the configuration specifies as the path or URL `name`, by the canonical
-    /// name that its origin uses.
+    /// Returns the location of an image that the configuration names by a path or URL, in the canonical form of its
+    /// origin.
     ///
     /// # Errors
     /// An error that names `key` if no origin serves such an image.

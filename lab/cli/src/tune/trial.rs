@@ -1,4 +1,5 @@
-//! The experiments. Each compares the current settings with a few others, with the same server program.
+//! The trials of `andon-lab tune`: experiments that compare the current settings with a few others, with the same
+//! server program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +21,7 @@ pub(super) struct Trial {
     pub(super) question: &'static str,
     /// Whether every response is rendered rather than taken from the cache.
     cold: bool,
-    /// Whether the requests have a `Connection` header with the value of the variant's `connection` setting.
+    /// Whether requests have a `Connection` header, whose value is a variant's `connection` setting.
     connection: bool,
     pub(super) candidates: Vec<Candidate>,
 }
@@ -149,7 +150,7 @@ impl Trial {
         self.candidates.len() as u32 + u32::from(self.against_itself(effort))
     }
 
-    /// Returns the number of confirming runs that the trial may need, 0 or 1.
+    /// Returns how many runs may be needed to confirm the trial's winner: 1 if any candidate can win, 0 otherwise.
     pub(super) fn confirmations(&self) -> u32 {
         u32::from(self.candidates.iter().any(|it| it.can_win))
     }
@@ -160,7 +161,7 @@ impl Trial {
         self.cold && !effort.quick && self.name != CONFIRM
     }
 
-    /// Creates a trial that compares the current settings with a winner again, with another seed.
+    /// Creates the trial that compares the current settings with a winner once more, with another seed.
     pub(super) fn confirming(&self, winner: &Candidate) -> Self {
         Self {
             name: CONFIRM,
@@ -265,5 +266,5 @@ pub(super) const CONFIRM: &str = "confirm";
 /// The name of the baseline of all trials.
 pub(super) const CURRENT: &str = "current settings";
 
-/// The `Connection` header of clients that keep their connections open.
+/// Value of the `Connection` header that clients with persistent connections send.
 const KEEP: &str = "keep-alive";

@@ -8,14 +8,14 @@ use super::interim::InterimAnalyses;
 use crate::scenario::Metric;
 use crate::stats::{Adjusted, LogRatios, pairs_until_a_verdict};
 
-/// The conclusion of a comparison. There is no verdict "no difference": either sameness within a bound is shown, or it
-/// is not.
+/// The conclusion of a comparison. Not finding a difference is not a conclusion: equality within a bound has to be
+/// shown like a difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "word", rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The variant is faster: the 95 % interval excludes one, and sameness is not shown.
+    /// The variant is faster: the 95 % interval of the ratio excludes 1, and equality within the bound is not shown.
     Faster,
-    /// The variant is slower: the 95 % interval excludes one, and sameness is not shown.
+    /// The variant is slower: the 95 % interval of the ratio excludes 1, and equality within the bound is not shown.
     Slower,
     /// The variant uses less of a resource.
     Less {
@@ -27,43 +27,45 @@ pub enum Verdict {
         /// The resource that the variant uses more of.
         of: Resource,
     },
-    /// Sameness is shown: the 90 % interval lies within the bound.
+    /// The variant is shown to be equal to the baseline: the 90 % interval of the ratio lies within ±`within`.
     Same {
-        /// The bound of sameness as a share, e.g. 0.03 for ±3 %.
+        /// The largest difference that counts as the same, as a share: 0.03 for ±3 %.
         within: f64,
-        /// The difference as a share, if it is certain (the 95 % interval excludes one) though too small to matter:
-        /// −0.008 for 0.8 % less.
+        /// The difference as a share, if it is certain (the 95 % interval excludes a ratio of 1) but too small to
+        /// matter: −0.008 for 0.8 % less.
         tiny: Option<f64>,
     },
-    /// Neither a difference nor sameness could be shown.
+    /// Neither a difference from the baseline nor equality within ±`within` could be shown.
     Undecided {
-        /// Half the width of the 95 % interval as a share; `None` below two pairs.
+        /// Half the width of the 95 % interval of the ratio, as a share; `None` with fewer than two pairs.
         half_width: Option<f64>,
-        /// The bound within which sameness would be shown, as a share.
+        /// The largest difference that would count as the same, as a share: 0.03 for ±3 %.
         within: f64,
-        /// Number of further pairs that would lead to a verdict, if mean and spread stay as they are; `None` if no
-        /// number in sight would.
+        /// Estimated number of further pairs until there is a verdict, if mean and spread stay as they are. `None` if
+        /// no realistic number of pairs would suffice.
         more_pairs: Option<u32>,
-        /// Estimated duration of those further pairs, in seconds.
+        /// Estimated time in seconds to run the further pairs (`more_pairs`).
         seconds: Option<f64>,
-        /// The minimum number of pairs, if there are fewer. Fewer pairs give no verdict, however clear they look.
+        /// The required minimum number of pairs, if fewer were run: then there is no verdict, however clear the pairs
+        /// look.
         #[serde(skip_serializing_if = "Option::is_none")]
         least: Option<u32>,
-        /// Number of pairs that count but have no value of the metric, and of all pairs that count; `None` if all have
-        /// one. More pairs like these would not help, only longer blocks.
+        /// Of the pairs that count, the number without a value of the metric, and the total number; `None` if all have
+        /// a value. More such pairs would not help, only longer blocks.
         #[serde(skip_serializing_if = "Option::is_none")]
         untold: Option<(u32, u32)>,
     },
-    /// The numbers do not compare what they seem to compare.
+    /// The comparison is invalid: its numbers do not measure what they seem to measure.
     Invalid {
-        /// The reason for which the comparison is invalid.
+        /// Why the comparison is invalid.
         why: String,
     },
-    /// An assertion does not hold: the switch did not reach the server, so nothing was compared.
+    /// An assertion does not hold: the setting that the variant changes did not reach the server, so nothing was
+    /// compared.
     SwitchInactive {
-        /// The assertion as the scenario states it.
+        /// The assertion as written in the scenario, such as `threads_peak <= 3`.
         assertion: String,
-        /// The value that was seen instead.
+        /// The observed value, for which the assertion does not hold.
         seen: String,
         /// Number of blocks (or counting passes) in which the assertion did not hold.
         blocks: u32,
@@ -94,26 +96,27 @@ impl fmt::Display for Resource {
 /// The input to a verdict, after replies and assertions have been found to be in order.
 pub(super) struct Question<'a> {
     pub(super) metric: Metric,
-    /// The pairs' ratios of the metric; `None` below two pairs.
+    /// The ratios of the metric within pairs; `None` with fewer than two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
     /// p-value of a difference, adjusted for all interim analyses, and for the other metrics if this is a secondary
     /// one.
     pub(super) difference: Adjusted,
-    /// p-value of sameness within the bound `within`, adjusted like that of a difference.
+    /// p-value of the test that the ratio is the same within ±`within`. Adjusted in the same way as the p-value of a
+    /// difference.
     pub(super) sameness: Adjusted,
     pub(super) within: f64,
     pub(super) interim: InterimAnalyses,
     pub(super) min_pairs: u32,
-    /// Number of pairs that count.
+    /// Number of pairs of which neither block was discarded or failed, so that they count.
     pub(super) counting: u32,
-    /// Number of pairs that count and have a value of the metric.
+    /// Number of counting pairs that have a value of the metric.
     pub(super) telling: u32,
     pub(super) seconds_per_pair: Option<f64>,
 }
 
 impl Question<'_> {
-    /// Returns the verdict. Sameness is tested first, so that a certain difference within the bound of sameness is
-    /// reported as tiny rather than as an effect.
+    /// Returns the verdict. Equality is tested first, so that a certain difference within the bound is reported as tiny
+    /// rather than as an effect.
     pub(super) fn answer(&self) -> Verdict {
         let Some(ratios) = self.ratios else {
             return self.undecided();

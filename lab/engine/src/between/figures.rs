@@ -25,8 +25,8 @@ pub struct Figure {
     pub means: (f64, f64),
     /// New mean divided by old mean; `None` with fewer than two blocks in either run.
     pub ratio: Option<f64>,
-    /// The 95 % interval of `ratio`, widened by the change of the machine's speed (except for memory, and for ratios to
-    /// a baseline).
+    /// The 95 % confidence interval of `ratio`. It is widened by how much the machine's speed changed between the runs,
+    /// except for memory and for ratios to a baseline.
     pub interval_95: Option<Interval>,
     /// p-value of "neither run tends to be higher" (rank-sum test).
     pub rank_sum_p: Option<f64>,

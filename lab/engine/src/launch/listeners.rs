@@ -18,8 +18,8 @@ pub(super) struct Listener {
     pub(super) uid: Option<u32>,
 }
 
-/// Returns a port of the loopback interface on which no process listens at the moment. Another process may take it
-/// before the server does, so its owner is checked once the server is ready.
+/// Returns a loopback port that no process listens on at the moment. Another process may take it before the server
+/// does, so the caller must check which process listens on it once the server is ready.
 pub(super) fn free_port() -> io::Result<Endpoint> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(Endpoint::Tcp(listener.local_addr()?))

@@ -205,7 +205,7 @@ pub struct Probe {
     pub after: f64,
 }
 
-/// The reading of an assertion in a block or a counting pass.
+/// The observed value of a scenario's assertion in one block or counting pass, and whether the assertion holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The assertion, as in the scenario: `threads_peak <= 3`.

@@ -25,7 +25,7 @@ pub enum FolderError {
     /// A file system operation failed.
     #[error("{path}: {error}")]
     Io {
-        /// The file or folder.
+        /// Path of the file or folder that the operation failed for.
         path: PathBuf,
         /// The error that the operating system returned.
         error: io::Error,
@@ -38,7 +38,7 @@ pub enum FolderError {
         /// What is wrong with the content.
         why: String,
     },
-    /// The replies are needed to judge the run, but neither they nor findings about them were saved.
+    /// The run cannot be judged, because it was saved without its replies and without findings about them.
     #[error(
         "{path}: its replies were not kept, nor {JUDGED} with what was found about them, so that they cannot be \
          compared again; report.html has what was found"
@@ -80,8 +80,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Returns whether the folder holds only a run that ended before anything was measured. Such a run is not worth
-    /// keeping: its header alone would keep the next attempt out.
+    /// Returns whether the folder holds only the beginning of a run that ended before anything was measured. Such a
+    /// folder may be overwritten by a new run.
     fn is_a_beginning(&self) -> bool {
         let is_empty =
             |path: PathBuf| fs::read_dir(path).is_ok_and(|mut names| names.next().is_none());

@@ -280,12 +280,13 @@ fn client_cpu(it: &Summary) -> Option<f64> {
     (it.completed > 0).then(|| it.client.cpu_seconds / it.completed as f64)
 }
 
-/// Returns the value if a block was measured. Otherwise a zero would look like a measurement.
+/// Returns `value` if at least one block was measured, and `None` otherwise, because a reported 0 would look like a
+/// measurement.
 fn measured(it: &Summary, value: f64) -> Option<f64> {
     (it.blocks > 0).then_some(value)
 }
 
-/// Returns a metric of the server's process tree, if the tree was seen.
+/// Returns `value`, a metric of the server's processes, or `None` if these were never observed.
 fn served(it: &Summary, value: f64) -> Option<f64> {
     it.server.is_known().then_some(value)
 }

@@ -22,12 +22,12 @@ pub(super) const FORMAT: Format = Format {
 
 /// One server at several numbers of connections, the lowest first.
 pub(super) struct Series<'a> {
-    /// Name of the series: that of the first of its variants.
+    /// Name of the series, taken from its first variant.
     pub(super) name: String,
     pub(super) levels: Vec<Level<'a>>,
 }
 
-/// The result with one number of connections.
+/// The result for one number of connections.
 pub(super) struct Level<'a> {
     pub(super) connections: u32,
     pub(super) rate: f64,

@@ -1,5 +1,5 @@
-//! `[design]`: how blocks are laid out, when enough have run, and what disqualifies a block. All of it is fixed before
-//! the first result is seen.
+//! `[design]`: the order of blocks, when the run ends, and what disqualifies a block. All of it is fixed before the
+//! first result is seen.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,7 @@ pub struct Design {
     pub aa: bool,
     /// The one metric that the verdict is about; the others are secondary.
     pub primary: Metric,
-    /// Two variants count as the same if their ratio is shown to lie within a factor of 1 + this share of one, either
-    /// way.
+    /// Two variants count as the same if their ratio is shown to lie between 1 / (1 + this share) and 1 + this share.
     pub same_within: Share,
     /// Signals that disqualify a block.
     pub discard: Discard,
@@ -79,11 +78,11 @@ impl Default for WarmupRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pairs {
-    /// Minimum number of pairs. With fewer than six, the signed-rank test cannot reach 5 %.
+    /// Minimum number of pairs. With fewer than six, the signed-rank test cannot reach a p-value of 5 %.
     pub min: u32,
     /// Maximum number of pairs.
     pub max: u32,
-    /// The run is finished when the interval of the primary metric is this narrow.
+    /// Stopping rule: the run ends when the confidence interval of the primary metric is this narrow.
     pub until: Until,
 }
 
@@ -139,7 +138,7 @@ pub enum Metric {
     Rss,
 }
 
-/// Signals of disturbance that disqualify a pair whatever its result, so that it is run again.
+/// Limits on signals of disturbance. A pair beyond one of them is discarded, whatever its result, and run again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Discard {
@@ -162,7 +161,7 @@ impl Default for Discard {
     }
 }
 
-/// An upper bound that counts as exceeded above this share, written `> 5%`.
+/// An upper limit on a share, written `> 5%` in a scenario: a share above it exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Above(pub Share);

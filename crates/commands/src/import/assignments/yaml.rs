@@ -96,7 +96,7 @@ struct Reader<'a> {
     open: Vec<Open>,
     /// The values of the document's anchors, by the parser's number of the anchor.
     anchors: BTreeMap<usize, Item>,
-    /// The bytes left of `MOST_OF_ANCHORS`.
+    /// Bytes that values of YAML anchors and their copies may still take, out of `MOST_OF_ANCHORS`.
     room: usize,
 }
 
@@ -104,7 +104,7 @@ struct Reader<'a> {
 struct Open {
     content: Content,
     line: usize,
-    /// The parser's number of its anchor, or 0 if it has none.
+    /// Number that the parser gave the anchor of this list or map, or 0 if it has none.
     anchor: usize,
 }
 

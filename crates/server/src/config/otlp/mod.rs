@@ -52,7 +52,8 @@ pub struct CollectorUrl(pub Url);
 #[serde(transparent)]
 pub struct OtlpHeaders(BTreeMap<String, Secret>);
 
-/// Advice on the table that earlier versions had.
+/// Advice for configurations of earlier versions, which set `otlp` in the table `[trace]`: the key's path, and what to
+/// write instead.
 pub(super) const ADVICE: &[(&str, &str)] = &[("trace", "`otlp` in [trace] is `url` in [otlp] now")];
 
 impl Default for OtlpConfig {

@@ -150,7 +150,7 @@ impl Metrics {
         self.last_reload_failed.store(!is_ok, Ordering::Relaxed);
     }
 
-    /// Adds a step to the history, with the load and the cache as they are now.
+    /// Adds a sample to the history of metrics that the dashboard shows, with the load and the cache as they are now.
     pub(crate) fn remember(&self, load: &Gauges, cache: &Stats) {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let counts = self.all_dialects();

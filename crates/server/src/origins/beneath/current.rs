@@ -165,5 +165,5 @@ impl AsFd for OpenFolder {
     }
 }
 
-/// Milliseconds after which a path is looked up again, so that not every request does.
+/// Minimum time in milliseconds between two look-ups of a root folder's path, so that not every request looks it up.
 const LOOK_UP_EVERY: u64 = Duration::from_secs(1).as_millis() as u64;

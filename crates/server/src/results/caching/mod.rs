@@ -148,15 +148,17 @@ where
         }
     }
 
-    /// Returns the key of a computation that starts now. Computations that start before and after a purge have
-    /// different keys.
+    /// Returns the key by which concurrent requests find and share one computation that starts now. `key` identifies
+    /// the result, and `state` separates requests that must not share one, such as those that wait for slow formats.
+    /// The number of purges is part of the key, so a request that arrives after a purge never joins a computation that
+    /// began before it.
     pub(crate) fn flight(&self, key: &Key, state: &str) -> Key {
         let purges = self.purges().to_string();
         Key::of(&[key.to_string().as_str(), state, &purges])
     }
 
-    /// Returns the key under which concurrent fetches of a request's source share one fetch. `identity` is that of the
-    /// version that the caller has, which need not be sent again, or empty.
+    /// Returns the key by which concurrent requests share one fetch of a source. `identity` identifies the version that
+    /// the caller already has, which the origin need not send again; it is empty if the caller has none.
     pub(crate) fn fetch(&self, request: &ImageRequest, identity: &str) -> Key {
         let purges = self.purges().to_string();
         // A source that is served unchanged must meet more conditions.

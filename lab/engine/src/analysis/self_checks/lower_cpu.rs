@@ -1,11 +1,11 @@
-//! Check `lower-cpu`, from field report 2: CPU use fell from 80 to 25 %, mostly because the rate fell from 2.97 to 1.27
-//! requests per second.
+//! Check `lower-cpu`, after the mistake of field report 2: CPU use fell from 80 to 25 %, mostly because the rate of
+//! requests fell from 2.97 to 1.27 per second.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 
-/// Least reduction of CPU use, as a share, at which the check reports a variant, if its rate is the main cause.
+/// The check reports a variant only if its CPU use is at least this share lower.
 const LESS_CPU: f64 = 0.10;
-/// Least reduction of the rate, as a share, at which the check reports a variant with lower CPU use.
+/// The check reports a variant with lower CPU use only if its rate of requests is at least this share lower.
 const LESS_RATE: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

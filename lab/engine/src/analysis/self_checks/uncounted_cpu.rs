@@ -4,7 +4,7 @@
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 
-/// Least share of the CPU time (without the client's) that the server's process tree should explain.
+/// Minimum share of the CPU time (without the client's) that the server's process tree should explain.
 const EXPLAINED: f64 = 0.50;
 /// Share of the machine that must be busy for the check to apply.
 const BUSY: f64 = 0.10;
