@@ -11,7 +11,7 @@ pub(crate) fn set() {
     }
 }
 
-/// The environment variables by which users configure glibc's allocator, older and newer ones.
+/// The environment variables by which users configure glibc's allocator: two older ones, and `GLIBC_TUNABLES`.
 const SETTINGS: [&str; 3] = [
     "MALLOC_MMAP_THRESHOLD_",
     "MALLOC_TRIM_THRESHOLD_",

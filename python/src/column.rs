@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field};
 /// The result of one recipe for one image.
 pub(crate) type Outcome = Result<Rendered, Error>;
 
-/// The facts about a source that an array contains.
+/// The facts about a source image that the result array contains in the image's row.
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
     format: &'static str,
@@ -41,7 +41,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Creates a builder with room for this number of rows, and of bytes for all results.
+    /// Creates a builder with room for `rows` rows, and for `bytes` bytes in all results together.
     pub(crate) fn new(rows: usize, bytes: usize) -> Self {
         let texts = || StringBuilder::with_capacity(rows, 0);
         let numbers = || Int32Builder::with_capacity(rows);
@@ -58,7 +58,7 @@ impl Column {
         }
     }
 
-    /// Adds a row. `outcome` is `None` for a null image.
+    /// Adds a row for an image. `outcome` is `None` for a null in the input array.
     pub(crate) fn push(&mut self, image: &[u8], source: Option<Source>, outcome: Option<&Outcome>) {
         let result = outcome.and_then(|outcome| outcome.as_ref().ok());
         let error = outcome.and_then(|outcome| outcome.as_ref().err());
@@ -113,7 +113,8 @@ impl Column {
     }
 }
 
-/// Converts a length in px to a signed integer, because every library supports these. No side is too long for it.
+/// Converts a length in px to a signed integer, because not every library supports unsigned ones. No side is too long
+/// for it.
 fn number(side: u32) -> i32 {
     i32::try_from(side).unwrap_or(i32::MAX)
 }

@@ -114,7 +114,7 @@ impl PartialOrd for Form {
     }
 }
 
-/// Compares the ranks in the order in which forms are tried, which no two forms share.
+/// Orders forms by rank, which is the order in which they are tried. No two forms have the same rank.
 impl Ord for Form {
     fn cmp(&self, other: &Self) -> Ordering {
         self.order.cmp(&other.order)

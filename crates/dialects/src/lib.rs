@@ -113,7 +113,8 @@ config::dialects! {
     imgproxy: ImgproxyConfig,
     /// ngx_small_light's URLs.
     small_light: SmallLightConfig,
-    /// URLs for nginx's image filter, which rewrite rules make of those of nginx's locations.
+    /// URLs for nginx's image filter module. Rewrite rules create them from the URLs of nginx's locations, because the
+    /// module has no URL syntax of its own.
     image_filter: ImageFilterConfig,
     /// The IIIF Image API's URLs.
     iiif: IiifConfig,

@@ -274,7 +274,7 @@ mod tests {
         );
     }
 
-    /// Returns a table in which all dialects are on, and an example of each, with its name.
+    /// Returns the name of each dialect with an example URL, from a table in which all dialects are on.
     fn examples() -> Vec<(&'static str, String)> {
         let mut config = Config::default();
         config.switch_on_all();

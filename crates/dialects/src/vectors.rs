@@ -121,7 +121,8 @@ pub(crate) fn size(recipe: &Recipe, facts: &Facts) -> (u32, u32) {
     size_after(&recipe.steps, facts).unwrap_or_else(|| panic!("{recipe} is not resolved"))
 }
 
-/// Returns facts about an animation of three frames, with this recipe and these parts.
+/// Returns the facts that a document about an animation of three frames is written from, with the request's recipe and
+/// the results `parts`.
 pub(crate) fn about<'a>(recipe: &'a Recipe, parts: &'a [Part]) -> About<'a> {
     About {
         source: SourceAbout {

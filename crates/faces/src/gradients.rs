@@ -13,7 +13,7 @@ pub(crate) const NUMBERS: usize = 4 * SUMS;
 /// Minimum width and height of a patch, in px.
 const SMALLEST: usize = 16;
 
-/// Distance between neighbouring patches, in px.
+/// Distance from the left or top edge of one patch to that of the next, in px.
 const STEP: usize = 16;
 
 /// Aspect ratios of patches: width to height.

@@ -41,9 +41,9 @@ pub const REVISION: u32 = 1;
 /// A face, as a square from the forehead to the chin, in px of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Face {
-    /// Left edge in px. May lie outside the image.
+    /// X coordinate of the face's left edge, in px. The edge may lie outside the image.
     pub x: i32,
-    /// Top edge in px. May lie outside the image.
+    /// Y coordinate of the face's top edge, in px. The edge may lie outside the image.
     pub y: i32,
     /// Width and height in px.
     pub side: u32,

@@ -1,8 +1,8 @@
-//! Square windows that may show a face.
+//! Square parts of an image that may show a face.
 
 use crate::Face;
 
-/// A square of the image, which may lie partly outside.
+/// A square part of an image, with its score. It may lie partly outside the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
     pub(crate) x: i64,
@@ -16,7 +16,7 @@ pub(crate) struct Window {
 pub(crate) const MOST: usize = 1024;
 
 impl Window {
-    /// Whether the window lies at least partly inside an image of this size. Windows of one pixel do not count.
+    /// Whether the window lies at least partly inside an image of this size and has more than one pixel.
     pub(crate) fn shows(&self, (width, height): (usize, usize)) -> bool {
         let overlaps = |start: i64, whole: usize| start + self.side > 0 && start < whole as i64;
         self.side > 1 && overlaps(self.x, width) && overlaps(self.y, height)

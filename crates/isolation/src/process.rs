@@ -106,14 +106,15 @@ pub fn as_process(
     })
 }
 
-/// Returns the file that all workers share, which is this process's standard output, if there is one.
+/// Returns the file that all workers share, which this process has inherited as its standard output. `None` if standard
+/// output is not a file.
 fn shared_file() -> io::Result<Option<File>> {
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let is_file = file.metadata().as_ref().is_ok_and(Metadata::is_file);
     Ok(is_file.then_some(file))
 }
 
-/// Creates a file in memory which nobody can change after `write` has returned.
+/// Creates a file in memory whose content cannot be changed after `write` has returned.
 ///
 /// # Errors
 /// If the system cannot create such a file, or `write` fails.
@@ -134,8 +135,8 @@ pub(crate) fn keep_descriptors() {
     close_fds::set_fds_cloexec(3, &[]);
 }
 
-/// Ignores signals that are meant to end the server: the server has to finish its requests and needs this process for that.
-/// Also prevents descriptors from being inherited.
+/// Ignores signals that are meant to end the server. The server has to finish its requests and needs the starter and
+/// the workers for that. Also prevents descriptors from being inherited.
 fn prepare() {
     keep_descriptors();
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
@@ -150,7 +151,7 @@ pub use worker::{AT_REST, BARE};
 const FLAG: &str = "--andon-process";
 const STARTER: &str = "starter";
 const WORKER: &str = "worker";
-/// Role of a process that only reports, by its exit code, whether it has the server's version.
+/// Role of a process that only reports whether it has the server's version, by its exit code.
 const CHECK: &str = "check";
 
 /// Version of the protocol between the server, the starter and the workers. It is the version of the program, because the

@@ -60,8 +60,9 @@ const RADII: [f32; 8] = [0.0, 1.0, 1.5, 2.3, 3.3, 4.8, 7.0, 9.9];
 const LUMA_WEIGHTS: [f32; 8] = [8.3, 10.1, 12.6, 18.9, 21.0, 25.0, 33.2, 45.2];
 const CHROMA_WEIGHTS: [f32; 8] = [11.6, 15.8, 19.4, 26.0, 34.8, 46.5, 70.0, 84.0];
 
-/// Pairs of a quality and the factor for weights with which a file scores on average like one of libjpeg-turbo at that
-/// quality, by SSIMULACRA2 of sixteen photos at 400 and 1200 px, 4:2:0 (`./dev bench encode`).
+/// The scale of the quantisation weights for each listed quality. With it, files score on average the same as those of
+/// libjpeg-turbo at that quality, by SSIMULACRA2 of sixteen photos at 400 and 1200 px, 4:2:0 (`./dev bench encode`).
+/// Each pair is a quality and its scale.
 const SCALES: [(f32, f32); 21] = [
     (1.0, 30.0),
     (3.0, 21.8),

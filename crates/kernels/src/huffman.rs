@@ -26,7 +26,7 @@ pub const STREAMS: usize = 32;
 /// Number of look-ups per stream in a call of [`decode`]. Each completes at most one block.
 pub const BLOCKS: usize = 32;
 
-/// The beginning of one MCU in this many is recorded.
+/// Where an MCU begins is recorded for only one in this many MCUs.
 pub const RECORD_INTERVAL: u32 = 16;
 
 /// Minimum number of bytes that must follow the last byte in which a stream may begin a look-up.

@@ -3,7 +3,7 @@
 //!
 //! 8-bit samples: weights have 14 fractional bits and sum to exactly one. Between the passes, samples have 16 bits, 6
 //! of them fractional. Error against the exact convolution: at most 1 level for kernels whose absolute weights sum to 2
-//! or less and that weigh up to about thirty samples along each axis.
+//! or less and that have up to about thirty weights along each axis.
 //!
 //! 16-bit samples: 32-bit floats, with fused multiply-adds in a fixed order, so that every processor rounds alike.
 //! Error: at most 0.6 levels.

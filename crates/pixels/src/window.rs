@@ -3,9 +3,9 @@
 /// A rectangle with fractional coordinates, in px of the stored image at full resolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegionF {
-    /// Left edge, in px.
+    /// X coordinate of the rectangle's left edge, in px of the stored image.
     pub x: f64,
-    /// Top edge, in px.
+    /// Y coordinate of the rectangle's top edge, in px of the stored image.
     pub y: f64,
     /// Width, in px.
     pub w: f64,

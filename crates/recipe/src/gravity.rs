@@ -9,13 +9,13 @@ pub enum Gravity {
     /// The middle, or the area that a `focus` step keeps in view.
     #[default]
     Centre,
-    /// The top.
+    /// The top edge, in the middle.
     North,
-    /// The right.
+    /// The right edge, in the middle.
     East,
-    /// The bottom.
+    /// The bottom edge, in the middle.
     South,
-    /// The left.
+    /// The left edge, in the middle.
     West,
     /// The upper right corner.
     NorthEast,

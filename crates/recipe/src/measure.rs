@@ -5,24 +5,24 @@ use std::fmt;
 /// A measurement of a source's pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// The part that is left when a uniform border is cut off. A pixel is border if no channel, with colours multiplied
-    /// by opacity, differs from that of the pixel in the corner by more than the tolerance.
+    /// The part that is left when a uniform border is cut off. A pixel belongs to the border if no channel, with
+    /// colours multiplied by opacity, differs from that of the pixel in the corner by more than the tolerance.
     Trim {
         /// How far a border pixel may differ from the pixel in the corner, in levels of 255.
         tolerance: u8,
         /// Corner to compare with in the image as stored: whether it is at the right, and whether it is at the bottom.
         corner: (bool, bool),
     },
-    /// The part that is left when a uniform border is cut off. A pixel is border if its Euclidean distance from the
-    /// pixel in the corner, over all channels as stored, is not above the tolerance.
+    /// The part that is left when a uniform border is cut off. A pixel belongs to the border if its Euclidean distance
+    /// from the pixel in the corner, over all channels as stored, is not above the tolerance.
     TrimDistance {
-        /// Greatest distance of a border pixel in levels of 255, 0 to 510.
+        /// Maximum colour distance of a border pixel from the pixel in the corner, in levels of 255: 0 to 510.
         tolerance: u16,
         /// Corner to compare with in the image as stored: whether it is at the right, and whether it is at the bottom.
         corner: (bool, bool),
     },
-    /// The part that is left when a border of a given colour is cut off. A pixel is border if, composited on magenta,
-    /// none of its channels differs from that colour by more than the tolerance.
+    /// The part that is left when a border of a given colour is cut off. A pixel belongs to the border if, composited
+    /// on magenta, none of its channels differs from that colour by more than the tolerance.
     TrimColour {
         /// How far a border pixel may differ from the colour, in levels of 255.
         tolerance: u8,
@@ -46,9 +46,9 @@ impl Measure {
 /// A rectangle of a source as it is stored, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// Left edge, in px.
+    /// X coordinate of the rectangle's left edge in the stored image, in px.
     pub x: u32,
-    /// Top edge, in px.
+    /// Y coordinate of the rectangle's top edge in the stored image, in px.
     pub y: u32,
     /// Width in px, at least 1.
     pub w: u32,

@@ -138,7 +138,8 @@ pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
     groups.into_iter().flatten()
 }
 
-/// Returns the text of the arguments of a word without arguments; `None` if the word is not set.
+/// Returns the printed arguments of an option that takes none, such as `lossless`: an empty text if the option is set,
+/// otherwise `None`.
 pub(crate) fn flag(on: bool) -> Option<String> {
     on.then(String::new)
 }

@@ -10,7 +10,7 @@ use crate::{Measure, Measured, Orientation, Output, Recipe, Wish};
 ///
 /// A [`Recipe`] is the rules of the native language. A URL dialect with arithmetic of its own implements its own rules.
 pub trait Rules: fmt::Debug + Send + Sync {
-    /// Returns the canonical text of these rules, which is unique to them.
+    /// Returns the canonical text of these rules, which no other rules have.
     fn text(&self) -> String;
 
     /// Resolves the rules for a source: to steps in whole pixels, and only those that change something. Resolving the
@@ -57,15 +57,14 @@ pub trait Rules: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns this request in terms that all URL languages share. `None` if the rules do not describe an image in
-    /// these terms.
+    /// Returns this request in the terms that all URL languages share, or `None` if they cannot express it.
     fn wish(&self) -> Option<Wish> {
         None
     }
 }
 
-/// The facts about a source that rules may depend on: its header, and the measurements of its pixels that the rules
-/// need.
+/// The facts about a source that rules may depend on: those in its header, and the measurements of its pixels that the
+/// rules need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
     /// Name of the source's format.
@@ -134,13 +133,13 @@ impl Facts {
 pub struct ResolveError {
     /// The offending piece of the request.
     pub piece: String,
-    /// The reason, with the offending value and what would be accepted.
+    /// The reason for the error, with the offending value and what would be accepted.
     pub why: String,
     /// What would have to change for the request to succeed.
     pub blame: Blame,
 }
 
-/// What would have to change for rules to make an image of a source.
+/// What would have to change so that a failed request succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
     /// The request would have to change for the rules to succeed.

@@ -80,8 +80,8 @@ impl fmt::Display for Keep {
 }
 
 impl Wish {
-    /// Converts the steps of a recipe, which need not be resolved, to a wish. Lengths are converted to device pixels. A
-    /// box in percent cannot be converted, and is added to `beyond`.
+    /// Converts a recipe, which need not be resolved, to the terms that all URL languages share. Lengths are converted
+    /// to device pixels. A box in percent cannot be converted, and is added to `beyond`.
     #[must_use]
     pub fn of(recipe: &Recipe) -> Self {
         let mut wish = Self {
@@ -224,7 +224,7 @@ impl Wish {
         }
     }
 
-    /// Returns the wish as a recipe, without the options in `beyond`.
+    /// Converts the request to a recipe, without the options in `beyond`, for which recipes have no terms.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
         if self.before.contains(&Step::Original(Original)) {
@@ -239,7 +239,8 @@ impl Wish {
         }
     }
 
-    /// Returns the box as the steps of a recipe, such as `cover:60x60:north`; empty if there is no box.
+    /// Returns the steps that fit the image to the box, as text of a recipe such as `cover:60x60:north`; empty if there
+    /// is no box.
     #[must_use]
     pub fn bounds(&self) -> String {
         let words: Vec<String> = self.fitted().iter().map(Step::to_string).collect();

@@ -36,8 +36,8 @@ impl Contestant {
         Self::Gd,
     ];
 
-    /// Returns the contestants in `names`, always including Andon and libvips. Returns all contestants if `names` is
-    /// empty.
+    /// Returns the contestants in `selection`, always including Andon and libvips. Returns all contestants if
+    /// `selection` is empty.
     pub(crate) fn selected(selection: &[Self]) -> Vec<Self> {
         let always = [Self::Andon, Self::Vips];
         Self::ALL

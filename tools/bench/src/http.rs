@@ -50,7 +50,7 @@ pub(crate) struct HttpArgs {
     /// Run only this part.
     #[arg(long)]
     part: Option<Part>,
-    /// Leave out the run under strace.
+    /// Leave out the additional run in which strace counts processes and threads.
     #[arg(long)]
     no_strace: bool,
     /// Compare with sharp in one short round only, for a quick check whose results are not published.
@@ -84,7 +84,7 @@ enum Part {
     Delivery,
     /// Cached results from memory over TLS, with HTTP/1.1 and HTTP/2.
     Tls,
-    /// A single large photo on an otherwise idle server, and what lending cores to it costs under load.
+    /// A single large photo on an otherwise idle server, and what work stealing costs under load.
     Lone,
     /// Comparison with a server built on sharp, with the same photos. Each file is requested once.
     Peers,
@@ -113,9 +113,9 @@ struct Pixels {
     one_thread_rates: [f64; 2],
     /// Responses per second of the server.
     throughput: f64,
-    /// `throughput / (cores × mean of one_thread_rates)`.
+    /// Throughput as a share of the ideal one, which is the engine's rate on one thread times the number of cores.
     of_ideal: f64,
-    /// The server's threads at the moment when the most of them were runnable.
+    /// The server's threads at the moment with the highest number of runnable ones.
     busiest: Threads,
     /// Resident memory in bytes after a tenth of the requests.
     rss_early_bytes: u64,

@@ -5,7 +5,7 @@ use andon_pixels::GainHeader;
 
 use crate::judge::Judged;
 
-/// The recipe for the smaller image.
+/// The recipe that makes the smaller image, whose gain map is compared with that of the original.
 pub(crate) const RECIPE: &str = "fit:100x100";
 
 /// Judges the gain map of a smaller image. Returns `Ok(false)` if the original has no gain map in a known form.

@@ -42,31 +42,31 @@ use crate::verdict::Verdict;
 #[derive(Parser)]
 #[command(name = "./dev conformance", after_help = AFTER)]
 struct Args {
-    /// Only rows whose path holds one of these words
+    /// Only rows whose path contains one of these words
     words: Vec<String>,
-    /// Only rows of this format, as the manifest calls it
+    /// Only rows of this format, as named in the manifest
     #[arg(long)]
     format: Option<String>,
     /// Print every row, not only those that are missed
     #[arg(short, long)]
     verbose: bool,
-    /// Fail if a row is missed that tools/conformance/misses.txt does not explain
+    /// Fail if a row is missed without an explanation in tools/conformance/misses.txt
     #[arg(long)]
     strict: bool,
-    /// Judge the decoders alone, without a server: in a fraction of the time
+    /// Judge only the decoders, without a server (takes a fraction of the time)
     #[arg(long)]
     decoders: bool,
-    /// The server to ask [default: `andon` beside this program]
+    /// Program of the server to test [default: `andon` beside this program]
     #[arg(long, value_name = "PROGRAM", conflicts_with = "decoders")]
     andon: Option<PathBuf>,
-    /// The folder of the set
+    /// Folder of the conformance set
     #[arg(long, default_value = "../shared/conformance")]
     set: PathBuf,
-    /// Write the page, of the whole set
+    /// Judge the whole set and write the results to this page
     #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "docs/conformance.md")]
     #[arg(conflicts_with_all = ["words", "format", "decoders"])]
     write: Option<PathBuf>,
-    /// Judge the row on standard input and print the verdict (what this starts for every row)
+    /// Judge the row on standard input and print the verdict (this program runs itself with --alone for every row)
     #[arg(long, hide = true)]
     alone: bool,
 }

@@ -1,4 +1,4 @@
-//! The explanations why rows are missed, which are written by hand.
+//! Explanations, written by hand, why Andon's results for some rows of the conformance set are wrong.
 
 use anyhow::{Context, Result};
 

@@ -25,7 +25,7 @@ pub(crate) struct Distance {
     pub(crate) p999: u8,
     /// The number of pixels for each largest difference among their samples.
     worst: [usize; 256],
-    /// The signed mean difference of each channel.
+    /// For each channel, the mean of the signed differences between the two images.
     pub(crate) means: [f64; 4],
 }
 

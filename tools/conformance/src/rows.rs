@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A file and its expected answer. Other keys of the manifest are not needed here.
+/// A file of the set and the answer that a decoder or server is expected to give. Keys of the manifest that are not
+/// needed here are left out.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Row {
     pub(crate) path: String,
@@ -52,7 +53,8 @@ impl Row {
         KINDS[key.map_or(0, |(_, kind)| *kind)]
     }
 
-    /// Returns whether several decoders agree on the answer, or the test suite itself defines it.
+    /// Returns whether the expected answer is certain: several decoders agree on it, or the test suite itself defines
+    /// it.
     pub(crate) fn sure(&self) -> bool {
         match self.text("sure") {
             Some(sure) => matches!(sure, "agree" | "suite"),
@@ -64,17 +66,17 @@ impl Row {
         }
     }
 
-    /// Returns whether refusing the file is correct, too.
+    /// Returns whether it is also correct to refuse the file.
     pub(crate) fn may_be_refused(&self) -> bool {
         self.expected.contains_key("or_refuse") || self.note.contains("refusal")
     }
 
-    /// Returns whether a still image is correct, too: the one for viewers that do not support animations.
+    /// Returns whether it is also correct to show an animation as the still image that it contains for other viewers.
     pub(crate) fn may_stand_still(&self) -> bool {
         self.note.contains("the default image is right too")
     }
 
-    /// Returns whether status 415 is correct, too. It is for features that are documented as unsupported.
+    /// Returns whether status 415 is also correct, because the file needs a feature that is documented as unsupported.
     pub(crate) fn may_be_unsupported(&self) -> bool {
         let samples = self.tiff.as_deref().unwrap_or("");
         self.note.contains("415")
@@ -85,23 +87,23 @@ impl Row {
             })
     }
 
-    /// Returns whether the answer is upright. It is if the format itself states an orientation, while an EXIF
-    /// orientation is applied only for the images with gain maps.
+    /// Returns whether the expected answer is an upright image. It is for formats that state an orientation themselves,
+    /// and for images with gain maps. In all other answers, EXIF orientations are not applied.
     pub(crate) fn is_upright(&self) -> bool {
         matches!(self.format.as_str(), "avif" | "heic" | "jxl") || self.folder() == "gainmap"
     }
 
-    /// Returns whether the answer was drawn with the set's fonts.
+    /// Returns whether the expected image was drawn with the fonts in the conformance set.
     pub(crate) fn needs_fonts(&self) -> bool {
         self.note.contains("needs svg/fonts")
     }
 
-    /// Returns the text at a key of `expected`.
+    /// Returns the text at a key of the expected answer.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.expected.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the number at a key of `expected`.
+    /// Returns the number at a key of the expected answer.
     pub(crate) fn number(&self, key: &str) -> Option<u32> {
         self.expected
             .get(key)

@@ -66,7 +66,8 @@ impl Served<'_> {
         }
     }
 
-    /// Renders a recipe in the file's own colour space, upright only if the answer is.
+    /// Renders the file by a recipe, in the file's own colour space. The image is turned upright only if the expected
+    /// answer is.
     fn numbers(&self, recipe: &str) -> Result<Vec<u8>, Miss> {
         let turned = if self.upright { "" } else { "stored:verbatim," };
         self.rendered(&format!("{turned}{recipe},profile:ignore"))

@@ -1,4 +1,4 @@
-//! The ways in which the images of a row are obtained.
+//! Two ways to obtain the images that are judged: from the decoders, or from a server.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Files that specify what their reader does: `PLANTED WHERE FAULT`, followed by any bytes.
+//! A codec for test files that name the fault that reading them causes: `PLANTED WHERE FAULT`, followed by any bytes.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Error, Format, Frame, Image, Info, Isolation, Model, Plane, Result,
@@ -14,7 +14,8 @@ const NAME: &str = "planted";
 const SIDE: u32 = 64;
 
 impl Planted {
-    /// Causes the fault that the file names, if the file wants it at the place `here` (`header` or `pixels`).
+    /// Causes the fault that the file names, if the file names `here` (`header` or `pixels`) as the place where it
+    /// occurs.
     fn commit(here: &str, bytes: &[u8]) -> Result<()> {
         let line = bytes
             .split(|byte| *byte == b'\n')

@@ -16,10 +16,10 @@ use tokio::runtime::{Builder, Runtime};
 #[derive(Parser)]
 #[command(name = "./dev simulate")]
 struct Args {
-    /// 100 nodes and a tenth of the requests: a first look, not a result to publish.
+    /// Simulate 100 nodes and a tenth of the requests: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
-    /// Only parts whose names contain this, such as "hit ratio"; no demand is judged then.
+    /// Run only parts whose names contain this, such as "hit ratio", and judge no demands.
     #[arg(
         long,
         value_name = "TEXT",
@@ -27,16 +27,16 @@ struct Args {
         conflicts_with = "write"
     )]
     only: String,
-    /// Write the tables into this page, between its two markers.
+    /// Write the tables into this page, between the two markers in it.
     #[arg(long, value_name = "PAGE")]
     write: Option<PathBuf>,
-    /// Where everything is drawn from.
+    /// Seed of the random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder for the raw results.
     #[arg(long, default_value = "runs")]
     runs: PathBuf,
-    /// What the raw results' name begins with: the date.
+    /// Date with which the file name of the raw results begins.
     #[arg(long, hide = true, default_value = "undated")]
     stamp: String,
 }

@@ -189,8 +189,8 @@ fn of_day(day: &Day, phases: &[Phase]) -> Vec<Demand> {
     demands
 }
 
-/// Returns the limit: `demanded`, or `of_few` in tests with some thousand requests, in which random variation is larger
-/// than the effect of the event.
+/// Returns the limit that applies: `demanded`, or `of_few` in tests with fewer than [`FEW`] requests, in which random
+/// variation is larger than the effect of the event.
 fn limit(demanded: f64, of_few: f64, steady: &Phase) -> f64 {
     match steady.tally.requests < FEW {
         true => of_few,

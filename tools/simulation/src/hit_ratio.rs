@@ -22,7 +22,7 @@ use crate::zipf::{Zipf, shares};
 pub enum Routing {
     /// The node that owns the image.
     ByImage,
-    /// All nodes in turn.
+    /// One node after the other, whichever image is requested.
     RoundRobin,
 }
 

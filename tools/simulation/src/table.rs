@@ -158,7 +158,7 @@ impl Part {
 }
 
 impl Size {
-    /// Returns the value for this size.
+    /// Returns `full`, `quick` or `small`, whichever belongs to this size of the simulation.
     const fn of<T: Copy>(self, full: T, quick: T, small: T) -> T {
         match self {
             Self::Full => full,

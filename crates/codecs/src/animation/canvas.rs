@@ -34,9 +34,9 @@ impl Disposal {
 /// A rectangle on the canvas, in px. Frames may extend beyond the edges of the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Left edge, in px.
+    /// X coordinate of the rectangle's left edge on the canvas, in px.
     pub(crate) x: u32,
-    /// Top edge, in px.
+    /// Y coordinate of the rectangle's top edge on the canvas, in px.
     pub(crate) y: u32,
     /// Width in px.
     pub(crate) width: u32,

@@ -56,9 +56,10 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
     Frame::new(info.model, header.width, header.height, planes, alpha)
 }
 
-/// The rows that have not been read yet, channel after channel.
+/// The rows of all channels that have not been read yet. A channel's rows follow those of the channel before it.
 struct Rows<'a> {
-    /// Lengths of the remaining rows, if these are compressed.
+    /// Lengths in bytes of the compressed rows that have not been read yet, as the file stores them: 16 bits each, 32
+    /// in large documents. Empty if rows are not compressed.
     lengths: &'a [u8],
     data: &'a [u8],
 }

@@ -64,7 +64,7 @@ struct Walk<'a, 'f> {
     outline: Outline<'a>,
     steps: &'a Steps,
     nested: &'f dyn Fn(&'a str) -> Result<Weight>,
-    /// The weights of images, by node number.
+    /// The costs of the documents in images, by the number of the image's node.
     images: HashMap<u32, Weight>,
 }
 
@@ -85,7 +85,8 @@ struct Place {
 }
 
 impl Place {
-    /// Whether elements with `tag` are drawn here at their place in the document.
+    /// Whether elements with `tag` are drawn in this context where they stand in the document, and not only where
+    /// others refer to them.
     fn draws(self, tag: Tag) -> bool {
         match self.clips {
             true => tag.is_graphic(),
@@ -119,8 +120,8 @@ impl<'a> Walk<'a, '_> {
         self.outline.target(self.refers(element, property))
     }
 
-    /// Removes the references that `usvg` removes: from a pattern, clip path, mask or filter to itself, and from an
-    /// element to which it refers back to it. Longer cycles are rejected later.
+    /// Removes the references that `usvg` removes, too: from a pattern, clip path, mask or filter to itself, and, if it
+    /// refers to an element, from that element back to it. Longer cycles are rejected later.
     fn remove_cycles(&mut self) -> Result<()> {
         for (tag, property) in [
             (Tag::Pattern, Property::Fill),
@@ -214,7 +215,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Checks the chains of templates.
+    /// Checks the chains of templates: gradients, patterns and filters that refer to others of their kind with `href`.
     ///
     /// # Errors
     /// `Unsupported` for long chains, and for cycles that do not return to the first template, which `usvg` does not detect.
@@ -320,7 +321,8 @@ impl<'a> Walk<'a, '_> {
         })
     }
 
-    /// Appends the edges from an element to `sides` and returns the element's weight without them.
+    /// Appends the edges from an element to its children, and to all elements that it refers to, to `sides`. Returns
+    /// the cost of the element alone.
     fn sides_of(&mut self, place: Place, sides: &mut Vec<Side>) -> Result<Weight> {
         let Place { element, clips } = place;
         let tag = self.elements()[element].tag;
@@ -358,8 +360,8 @@ impl<'a> Walk<'a, '_> {
         Ok(weight)
     }
 
-    /// Appends the edges to an element's content, and to the clip paths and masks of that content, to `sides`. Returns
-    /// the element's units without them.
+    /// Appends the edges to an element's content to `sides`. For a mask or a clip path, these include the masks or clip
+    /// paths that apply to it. Returns the cost of the element alone, in units.
     fn inside(&self, place: Place, sides: &mut Vec<Side>) -> u64 {
         let Place { element, clips } = place;
         let node = &self.elements()[element];
@@ -414,7 +416,7 @@ impl<'a> Walk<'a, '_> {
         units
     }
 
-    /// Appends edges to the children for whose tag `is_wanted` returns true.
+    /// Appends edges to those children of an element for whose tag `is_wanted` returns true.
     fn children(
         &self,
         parent: usize,
@@ -431,7 +433,7 @@ impl<'a> Walk<'a, '_> {
         }));
     }
 
-    /// Returns the number of children.
+    /// Returns the number of an element's children.
     fn count(&self, parent: usize) -> u64 {
         self.inner(parent).count() as u64
     }
@@ -455,7 +457,8 @@ impl<'a> Walk<'a, '_> {
         (letters - letters / 4 + PART * parts.len() as u64).saturating_add(walked / LAYOUT)
     }
 
-    /// Returns the first of an element and its chain of templates that has children, or the element itself if none has.
+    /// Returns the element whose children are used as an element's content: the first one with children in the chain
+    /// that consists of the element and its templates, or the element itself if none has any.
     fn template(&self, element: usize) -> usize {
         let tag = self.elements()[element].tag;
         let mut current = element;
@@ -531,7 +534,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Returns the time for stroking the curves of a shape, in ns. For this, the outline is read again.
+    /// Returns the time for stroking the curves of a shape, in ns. Reads the shape's outline again to count them.
     fn strokes(&self, element: usize) -> Result<f64> {
         let node = &self.elements()[element];
         if let Reference::Absent | Reference::Nothing = self.refers(element, Property::Stroke) {
@@ -575,7 +578,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Spends the steps for reading an element's outline again, and returns the element.
+    /// Counts the steps for reading an element's outline again towards the limit, and returns the element.
     fn outline_of<'e>(&self, element: &'e Element<'a>) -> Result<&'e Element<'a>> {
         let steps = element.bytes as u64 * 3 / 2;
         self.steps.spend(steps, "outlines")?;

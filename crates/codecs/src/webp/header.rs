@@ -33,9 +33,9 @@ pub(super) struct Header<'a> {
 /// A frame and its place on the canvas.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
-    /// Left edge in px.
+    /// X coordinate of the frame's left edge on the canvas, in px.
     pub(super) x: u32,
-    /// Top edge in px.
+    /// Y coordinate of the frame's top edge on the canvas, in px.
     pub(super) y: u32,
     /// The features of the frame's bitstream.
     pub(super) features: Features,

@@ -140,7 +140,7 @@ const MOST_DENSE: f64 = 4.0;
 /// Widths are rounded up to a multiple of this many px.
 const STEP: u32 = 100;
 
-/// The largest width that is used, in px.
+/// Maximum width in px that client hints can request. Larger widths are reduced to it.
 const WIDEST: f64 = 10_000.0;
 
 impl Hints {

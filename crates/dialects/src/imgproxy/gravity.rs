@@ -9,7 +9,7 @@ use super::args::{self, Wrong};
 use super::round;
 use crate::geometry::FACES;
 
-/// A gravity with its two offsets.
+/// A gravity with its two offsets: which part of an image is kept, or where an overlay lies on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gravity {
     pub(super) kind: Kind,
@@ -19,12 +19,12 @@ pub(super) struct Gravity {
     pub(super) y: f64,
 }
 
-/// The kind of a gravity, which its first argument names.
+/// How a gravity selects a position. Its first argument names the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A side, a corner or the middle: for each axis, one end or the centre.
     Edges(Edge, Edge),
-    /// The focal point that the offsets name.
+    /// Around a focal point, whose coordinates are the offsets.
     Focus,
     /// The salient part of the image.
     Smart,
@@ -35,10 +35,10 @@ pub(super) enum Kind {
 /// An end of an axis, or its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
-    /// Left or top.
+    /// The left end of the horizontal axis, or the top of the vertical one.
     Start,
     Centre,
-    /// Right or bottom.
+    /// The right end of the horizontal axis, or the bottom of the vertical one.
     End,
 }
 
@@ -68,8 +68,8 @@ impl Default for Gravity {
 }
 
 impl Gravity {
-    /// Parses the arguments of a gravity into this one, whose offsets stay if the arguments have none. `smart` says
-    /// whether gravities are allowed that depend on the image's pixels.
+    /// Replaces this gravity by the one in `arguments`, but keeps the offsets if the arguments have none. `smart` tells
+    /// whether gravities that depend on the image's pixels are allowed.
     pub(super) fn read(&mut self, arguments: &[&str], smart: bool) -> Result<(), Wrong> {
         let [word, offsets @ ..] = arguments else {
             return Err("a gravity is missing".to_owned());
@@ -161,7 +161,8 @@ impl Gravity {
         )
     }
 
-    /// Returns the gaps in px between copies of a repeated overlay, across and down, which its offsets stand for.
+    /// Returns the horizontal and vertical gaps in px between copies of a repeated overlay, which are given by the
+    /// offsets.
     pub(super) fn spacing(&self, outer: (i64, i64), dpr: f64) -> (i64, i64) {
         let px = |offset: f64, side: i64| shift(offset, side, dpr).clamp(0, side.max(0));
         (px(self.x, outer.0), px(self.y, outer.1))
@@ -186,7 +187,7 @@ impl Gravity {
         (corner, (x, y))
     }
 
-    /// Returns the gravity along both axes of the stored image, which will be turned as `turns` says.
+    /// Returns the gravity along both axes of an image that has not been turned by `turns` yet.
     pub(super) fn stored_axes(&self, turns: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),
@@ -220,7 +221,7 @@ pub(super) struct Axes {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Anchor {
-    /// At this end of the axis, or at its centre, with an offset. From an end, the offset counts inwards.
+    /// At this end of the axis, or at its centre, moved by an offset. From an end, positive offsets move inwards.
     Edge(Edge, f64),
     /// Around a point, given as a share of the side.
     Point(f64),
@@ -242,7 +243,7 @@ impl Axes {
     }
 }
 
-/// Converts an offset along a side to px, rounded. Offsets below 1 are shares of `side`.
+/// Converts an offset along a side to px, rounded. Offsets between -1 and 1 are shares of `side`.
 fn shift(offset: f64, side: i64, dpr: f64) -> i64 {
     match offset.abs() >= 1.0 {
         true => round::even(offset * dpr),

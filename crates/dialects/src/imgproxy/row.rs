@@ -93,7 +93,7 @@ impl Row {
         Self { differs, ..self }
     }
 
-    /// Sets which part of a request the option changes, if it is not the image.
+    /// Sets what the option changes, if it is not the image: the response, a limit, or nothing.
     pub(super) const fn about(self, kind: About) -> Self {
         Self { kind, ..self }
     }

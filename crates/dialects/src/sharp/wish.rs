@@ -1,4 +1,4 @@
-//! Expresses sharp's options as a wish, in the terms that all dialects share.
+//! Converts sharp's options to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Fitting, Flatten, FormatName, Goal, Gravity, Keep, Output, Pad, Recipe, Rotate, Step,

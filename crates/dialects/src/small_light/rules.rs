@@ -24,7 +24,7 @@ pub(super) struct SmallLightRules {
     pub(super) strip: bool,
     /// Whether to turn the image upright by its EXIF orientation.
     pub(super) orient: bool,
-    /// A further turn, after `orient`.
+    /// A further turn, after the image has been turned upright if `orient` is set.
     pub(super) turn: Option<Turn>,
     /// The part of the image to use, after the image is turned upright and by `turn`. It has an effect only together with
     /// scaling.
@@ -39,7 +39,7 @@ pub(super) struct SmallLightRules {
     pub(super) effects: Vec<Effect>,
     /// The quality, as ImageMagick interprets it for each format: 1 to 1000.
     pub(super) quality: Option<u16>,
-    /// All other output settings.
+    /// Settings for the output except the quality, such as the format.
     pub(super) output: Output,
     /// Whether quirks of the module are imitated: for instance, a result with a side that truncates to 0 px is refused
     /// instead of getting 1 px.
@@ -49,12 +49,12 @@ pub(super) struct SmallLightRules {
 /// When the source's bytes are sent unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Original {
-    /// Never.
+    /// The source's own bytes are never sent.
     #[default]
     Never,
-    /// If no size is requested, or the region is smaller than it on both sides (`pt=ptss`).
+    /// The source's bytes are sent if no size is requested, or the region is smaller than it on both sides (`pt=ptss`).
     IfSmaller,
-    /// If the region is larger than the requested size on at least one side (`pt=ptls`).
+    /// The source's bytes are sent if the region is larger than the requested size on at least one side (`pt=ptls`).
     IfLarger,
 }
 
@@ -71,9 +71,9 @@ pub(super) struct Region {
 /// The size that a region is scaled to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Size {
-    /// Width. If only one side is given, the other follows from the aspect ratio.
+    /// Width of the box. If only one side is given, the other follows from the aspect ratio.
     pub(super) w: Option<Length>,
-    /// Height. If only one side is given, the other follows from the aspect ratio.
+    /// Height of the box. If only one side is given, the other follows from the aspect ratio.
     pub(super) h: Option<Length>,
     /// How the region is fitted to the box if both sides are given; without effect otherwise.
     pub(super) fit: Fit,
@@ -84,12 +84,13 @@ pub(super) struct Size {
 /// How a region is fitted to a box whose sides are both given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// As large as fits inside the box, with its aspect ratio.
+    /// The region is scaled to the largest size that fits inside the box, and keeps its aspect ratio.
     #[default]
     Inside,
-    /// As small as covers the box, with its aspect ratio. What exceeds the box is kept, unless a canvas cuts it off.
+    /// The region is scaled to the smallest size that covers the box, and keeps its aspect ratio. What exceeds the box
+    /// is kept, unless a canvas cuts it off.
     Cover,
-    /// Exactly the box, whatever the aspect ratio.
+    /// The region is scaled to exactly the box, whatever its aspect ratio.
     Exact,
 }
 
@@ -100,11 +101,11 @@ pub(super) struct Ground {
     pub(super) w: u32,
     /// Height in px, at least 1.
     pub(super) h: u32,
-    /// Left edge of the image on the canvas, in px or percent of the image's width. If absent, the image is centred by
-    /// the requested size.
+    /// Distance of the image's left edge from that of the canvas, in px or percent of the image's width. If absent, the
+    /// image is centred by the requested size.
     pub(super) x: Option<Length>,
-    /// Top edge of the image on the canvas, in px or percent of the image's height. If absent, the image is centred by
-    /// the requested size.
+    /// Distance of the image's top edge from that of the canvas, in px or percent of the image's height. If absent, the
+    /// image is centred by the requested size.
     pub(super) y: Option<Length>,
     /// The colour of the canvas, opaque.
     pub(super) colour: Colour,

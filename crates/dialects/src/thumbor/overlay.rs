@@ -34,7 +34,7 @@ enum Size {
     Sides(Side, Side, &'static str),
 }
 
-/// A side of an overlay image.
+/// The requested width or height of an overlay image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Side {
     Px(u32),

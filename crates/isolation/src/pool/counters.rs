@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Why a worker ended prematurely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Death {
-    /// A signal, or a panic in the worker's code: a fault, or an allocation beyond the memory limit.
+    /// The worker's code failed, for instance by a segmentation fault, a panic, or an allocation beyond the memory
+    /// limit.
     Crash,
     /// The worker reached its limit of processor time.
     Cpu,
@@ -43,7 +44,7 @@ impl Death {
         }
     }
 
-    /// Determines the cause for a worker that ended by itself.
+    /// Determines from its exit status why a worker ended that the pool has not killed.
     pub(super) fn of(status: ExitStatus) -> Self {
         match status.signal() {
             Some(SIGKILL) => Self::Killed,
@@ -52,7 +53,7 @@ impl Death {
         }
     }
 
-    /// Whether this cause makes the file suspect on which the worker was working.
+    /// Whether the worker's file counts as suspect after a death of this cause.
     pub(super) fn accuses(self) -> bool {
         matches!(self, Self::Crash | Self::Cpu | Self::Garbled)
     }
@@ -64,15 +65,15 @@ const SIGXCPU: i32 = libc::SIGXCPU;
 /// Present state of the workers, and counters since the start.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Workers that wait for a job.
+    /// Number of workers that wait for a job.
     pub idle: u64,
-    /// Workers that have a job.
+    /// Number of workers that have a job.
     pub busy: u64,
-    /// Workers that were started.
+    /// Number of workers started so far.
     pub started: u64,
-    /// Jobs that workers have answered.
+    /// Number of jobs that workers have answered so far.
     pub jobs: u64,
-    /// Workers that ended prematurely, by cause in the order of [`Death::ALL`].
+    /// Number of workers that ended prematurely for each cause, in the order of [`Death::ALL`].
     pub deaths: [u64; 5],
     /// Total resident memory of the workers after their last jobs, in bytes.
     pub resident: u64,

@@ -17,7 +17,7 @@ pub(super) struct Bits<'a> {
     /// Loaded bits, left-aligned. Below the first `count` bits there may already be bits of the byte at `position`:
     /// loading it again sets the same bits.
     buffer: u64,
-    /// How many bits of `buffer` count as loaded.
+    /// Number of loaded bits in `buffer` that have not been consumed yet.
     count: u32,
 }
 

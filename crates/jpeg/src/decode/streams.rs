@@ -39,14 +39,15 @@ use self::flat::Flat;
 use self::reader::{Cursor, KnownMcu, Part, Reader};
 use self::rows::{MOST, Rows};
 
-/// Minimum size in bytes of a scan for which streams pay.
+/// Minimum size in bytes of a scan that is read by streams. For smaller ones, the overhead outweighs the gain.
 const WORTH_IT: usize = 32 << 10;
 
-/// Maximum size in bits of a scan that streams read. Positions somewhat beyond it can be counted, too.
+/// Maximum size in bits of a scan that is read by streams, so that positions somewhat beyond its end still fit into 32
+/// bits.
 const MOST_BITS: u32 = 1 << 31;
 
-/// Approximate maximum of bits per MCU, since the longest codes never all occur in one. A higher mean implies that
-/// other data follow the image.
+/// Approximate maximum of the mean number of bits per MCU, since the longest codes never all occur in one. If the mean
+/// is higher, other data follow the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
 /// Maximum size of a window, in bits.
@@ -63,15 +64,15 @@ const LEAST_WINDOW: u32 = if cfg!(any(test, fuzzing)) {
     8 * (4 << 10)
 };
 
-/// A scan that is read by streams.
+/// A scan that is read by 32 streams: readers that begin at different places of the data and advance side by side.
 pub(super) struct Streams {
     reader: Reader,
     rows: Rows,
-    /// Bit at which the data that streams may read end.
+    /// End of the data that streams may read, in bits from the beginning of the data.
     end: u32,
     /// Maximum size of a window in bits.
     window: u32,
-    /// Bit at which the current window ends.
+    /// End of the current window, in bits from the beginning of the data.
     window_end: u32,
     /// Size of the first window in bits, if it differs from `window`.
     first_window: Option<u32>,
@@ -79,13 +80,13 @@ pub(super) struct Streams {
     shared: bool,
     /// The parts of the current window, one for each core that has read it.
     parts: Vec<Part>,
-    /// MCUs whose beginnings are known, ordered by bit.
+    /// MCUs whose positions in the data are known, in the order of the data.
     mcus: Vec<KnownMcu>,
-    /// Number of elements of `mcus` before the current position.
+    /// Number of elements of `mcus` that lie before the position that has been decoded up to.
     mcus_passed: usize,
     /// MCUs per row.
     across: usize,
-    /// The run of MCUs of a stretch that is copied next.
+    /// The run of MCUs that is copied into rows next, all from one stretch of the data.
     run: Option<Run>,
 }
 
@@ -249,7 +250,7 @@ impl Streams {
         (self.first_window, self.window) = (Some(window(first)), window(next));
     }
 
-    /// Returns whether another core has read part of the data.
+    /// Returns whether another core has read part of the scan.
     pub(super) fn are_shared(&self) -> bool {
         self.shared
     }
@@ -387,7 +388,8 @@ pub(crate) fn with<R>(enabled: bool, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns the codes of a scan in the form that the kernel needs, and a flat MCU, if there can be one.
+/// Returns the Huffman codes of a scan in the form that the kernel needs, and the bits of a flat MCU (one in which all
+/// values are 0), unless the codes allow none.
 fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     let mut codes = Vec::new();
     // The kind of block of each coder.

@@ -1,13 +1,14 @@
 //! Decodes a scan at full size in strips of rows, on all idle cores.
 //!
-//! The position of a row of MCUs in the data is unknown until everything above it has been read. So one worker, the top
-//! worker, decodes from the top, as if it were alone. Meanwhile the requesting thread reads the scan at 1/8 with
-//! `streams`, which takes a fraction of the time of a decode because hardly any coefficients are kept. It records where
-//! each strip begins, and the DC predictions there, until what lies beyond is its own half of the work. From then on it
-//! takes strips from the bottom, as do other workers, until they meet the top worker. All samples are written directly
-//! to their final place.
+//! Where a row of MCUs begins in the data is unknown until everything above it has been read. So one worker, the top
+//! worker, decodes strips from the top on. Meanwhile the requesting thread searches the data for the beginnings of
+//! strips. It reads the scan as if for a result at 1/8, with `streams`, which takes a fraction of the time of a full
+//! decode because hardly any coefficients are kept. At the beginning of each strip, it records the position and the DC
+//! predictions. It stops as soon as the rest of the data is no more work than what the top worker still has to do
+//! above. Then it decodes strips from the bottom, as do other workers, until they meet the top worker. All samples are
+//! written directly to their final place.
 //!
-//! Without streams that first pass would take too long, and `split` or `output` share the work instead.
+//! Where streams cannot be used, the search would take too long. Then `split` or `output` share the work instead.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,18 +35,18 @@ const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
     128 << 10
 };
 
-/// Sixteenths of the data in which the beginnings of strips are searched first. Two workers need a little less, because
-/// the top worker has started to decode meanwhile.
+/// First part of the data in which the beginnings of strips are searched, in sixteenths of the data. For two workers a
+/// little less would suffice, because the top worker has started to decode meanwhile.
 const FIRST_WINDOW: u64 = 10;
-/// Sixteenths of the data in which the beginnings of strips are searched next, as often as necessary, if they were not
-/// found in the first ones.
+/// Further part of the data in which the beginnings of strips are searched at a time, in sixteenths of the data, until
+/// enough are found.
 const NEXT_WINDOW: u64 = 2;
 
 /// Maximum number of workers that take strips from the bottom, besides the requesting thread.
 const MOST_HELPERS: usize = 6;
 
-/// Decodes a scan without restart markers, if a core takes a part of it and streams support it. Otherwise returns the
-/// planes unchanged, as `Err`.
+/// Decodes a scan without restart markers in strips, if another core is idle and streams support the scan. Otherwise
+/// returns the planes unchanged, as `Err`.
 pub(super) fn decode(
     scan: &Scan<'_>,
     coders: &[Coder],
@@ -146,7 +147,7 @@ fn join(
     planes.into_iter().collect()
 }
 
-/// State that all workers share.
+/// The scan, the strips that are left, and all other state that the workers share.
 struct Work {
     data: Arc<Unstuffed>,
     /// MCUs per row.
@@ -285,8 +286,9 @@ impl Work {
         Ok(entries)
     }
 
-    /// Returns whether the work beyond the last entry is no more than what is left before it. If so, the requesting
-    /// thread decodes that part in one run, while the top worker is busy with the rest.
+    /// Returns whether decoding everything beyond the last entry is no more work than what the top worker still has to
+    /// do before it. If so, the requesting thread decodes that part in one run, while the top worker is busy with the
+    /// rest.
     fn are_enough(&self, entries: &[Option<Entry>], length: u64) -> bool {
         let Range { start: top, end } = lock(&self.queue).strips.clone();
         if top >= end {
@@ -322,7 +324,7 @@ impl Work {
         results
     }
 
-    /// Decodes runs of strips from the bottom.
+    /// Decodes runs of neighbouring strips, the last run of the image first.
     fn decode_from_bottom(
         &self,
         entries: &[Option<Entry>],
@@ -375,7 +377,8 @@ impl Work {
         queue.end = queue.start;
     }
 
-    /// Returns a reader at the beginning of the entry's strip, and sets the coders' DC predictions.
+    /// Decodes from an entry to the beginning of its strip, sets the coders' DC predictions, and returns a reader
+    /// there.
     fn enter(&self, entry: &Entry, coders: &mut [Coder]) -> Result<Bits<'_>> {
         let bits = self.data.reader_at(entry.position);
         for (coder, prediction) in coders.iter_mut().zip(entry.predictions) {

@@ -1,4 +1,4 @@
-//! Decides which coefficients are rounded away.
+//! Creates quantisers, which also decide which weak coefficients become 0.
 
 use andon_kernels::fdct::{Quantiser, Step};
 use andon_kernels::symbols::{PLACES, ZIGZAG};

@@ -339,7 +339,8 @@ fn runs(codes: &[Code]) -> Option<Runs> {
 }
 
 impl Runs {
-    /// Returns the sequences of all windows of `bits` bits.
+    /// Returns the table for `bits` bits: for each value of these bits, the sequence of AC symbols whose codes lie
+    /// completely within them.
     fn of(&self, bits: u32) -> &[Half] {
         &self.0[1 << bits..2 << bits]
     }

@@ -1,10 +1,10 @@
 //! The order in which the vector kernels process a plane.
 //!
-//! Result rows are computed in bands. For each band, block by block of columns, source rows are weighed vertically into
-//! a buffer, then each row of the buffer is weighed horizontally. Within a block, source rows are first converted to
-//! the form that the vertical kernel multiplies (a *step*: a row of floats, or two rows of bytes as 16-bit words). This
-//! happens once for the roughly six result rows that need a step. Steps are kept in a ring buffer that is small enough
-//! for the L1 cache.
+//! Result rows are computed in bands. For each band, block by block of columns, source rows are filtered vertically
+//! into a buffer, then each row of the buffer is filtered horizontally. Within a block, source rows are first converted
+//! to the form that the vertical kernel multiplies (a *step*: a row of floats, or two rows of bytes as 16-bit words).
+//! This happens once for the roughly six result rows that need a step. Steps are kept in a ring buffer that is small
+//! enough for the L1 cache.
 
 use std::array;
 use std::ops::Range;
@@ -23,12 +23,12 @@ pub struct Passes<S: Resampled, B> {
     /// Converts one or two source rows of equal length to a step. If there is no second row, the first is passed twice.
     /// The step is as long as the rows or longer, and a multiple of [`COLUMNS`].
     pub(super) fill: unsafe fn(&[S], &[S], &mut [u32]),
-    /// Weighs steps vertically. Takes the ring, the place and weights of each step in it, and the output. The output's
-    /// length is a multiple of [`COLUMNS`], and no step is shorter.
+    /// Filters source rows vertically: adds up the weighted steps of each column. Takes the ring, the place and weights
+    /// of each step in it, and the output. The output's length is a multiple of [`COLUMNS`], and no step is shorter.
     ///
     /// Each kernel has its own loop over columns, because calling a shared loop would take as many lines.
     pub(super) down: unsafe fn(&[u32], &[Step], &mut [B]),
-    /// Weighs rows horizontally. Takes the rows, their stride, the weights and the output. Each row has [`slack`]
+    /// Filters rows horizontally. Takes the rows, their stride, the weights and the output. Each row has [`slack`]
     /// samples beyond the input.
     pub(super) along: unsafe fn(&[B], usize, &Weights<S>, &mut [S]),
     /// Packs the weights of a step's rows into a word, the first in the lower bits.
@@ -37,13 +37,13 @@ pub struct Passes<S: Resampled, B> {
 
 /// A step that a result row needs, with its weights.
 pub(super) struct Step {
-    /// Index in the ring at which the step begins.
+    /// Index in the ring buffer at which the samples of the step begin.
     pub(super) at: usize,
-    /// The packed weights of the step's rows.
+    /// The weights of the step's one or two source rows, packed into a word.
     pub(super) weights: u32,
 }
 
-/// Columns are converted and weighed in multiples of this number.
+/// Columns are converted and filtered in multiples of this number.
 pub(super) const COLUMNS: usize = 32;
 
 /// Samples in the ring, 4 bytes each: most of the L1 cache.
@@ -114,7 +114,7 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
     }
 }
 
-/// Weighs rows horizontally, `N` at a time with `several`, and the remaining ones with `single`.
+/// Filters rows horizontally, `N` at a time with `several`, and the remaining ones with `single`.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.
@@ -143,7 +143,7 @@ pub(super) unsafe fn along<S: Resampled, B, const N: usize>(
     }
 }
 
-/// A function that weighs `N` rows horizontally to as many result rows. Takes a pointer to the beginning of each row.
+/// A function that filters `N` rows horizontally to as many result rows. Takes a pointer to the beginning of each row.
 type Along<S, B, const N: usize> = unsafe fn([*const B; N], &Weights<S>, &mut [S]);
 
 /// Ring buffer with the steps of a block of columns.

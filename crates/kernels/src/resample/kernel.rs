@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The kernel with which a resampler weighs neighbouring samples.
+/// The kernel from which a resampler takes the weights of neighbouring samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// Windowed sinc over three lobes, for photos.

@@ -1,4 +1,4 @@
-//! Weights rearranged for the vector kernels that weigh rows horizontally. Each layout is created when it is first
+//! Weights rearranged for the vector kernels that filter rows horizontally. Each layout is created when it is first
 //! needed, and then cached.
 
 use std::sync::OnceLock;
@@ -30,16 +30,16 @@ impl<S: Resampled> Clone for Layouts<S> {
     }
 }
 
-/// Layout for kernels that compute one result per lane. In each step, every lane weighs the next of its own samples.
-/// They are close to those of the neighbouring lanes, so that one permutation collects them.
+/// Layout for kernels that compute one result per lane. In each step, every lane multiplies the next of its own samples
+/// by their weights. They are close to those of the neighbouring lanes, so that one permutation collects them.
 #[derive(Debug)]
 pub(super) struct Lanes {
     /// Groups of as many results as there are lanes. The last group may have fewer.
     pub(super) groups: Vec<Group>,
     /// Offset of each lane's first sample from its base, as a permutation index: 32 bits per lane.
     pub(super) indices: Vec<u32>,
-    /// For each step of each group in turn, the weight of every lane as 32 bits, in which two weights are packed if a lane
-    /// weighs two samples in a step.
+    /// For each step of each group in turn, the weight of every lane as 32 bits. If a lane processes two samples in a
+    /// step, their two weights are packed into these 32 bits.
     pub(super) weights: Vec<u32>,
     /// The largest [`Group::span`] of all groups.
     pub(super) span: usize,
@@ -48,12 +48,13 @@ pub(super) struct Lanes {
 /// A group of results that are computed side by side.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Index of the first sample of the first lane, and of the middle lane. If the halves of the lanes have no separate
-    /// bases, it is the first lane's index twice. Neither index is after those of the lanes that follow.
+    /// Indices of the samples from which the offsets of lanes are counted: the first sample of the first lane, and that
+    /// of the middle lane. If the two halves of the lanes have no separate bases, both are the first lane's. No lane of
+    /// a half begins before its base.
     pub(super) bases: [u32; 2],
-    /// Number of samples, counted from a base, that a step touches.
+    /// Number of samples, from a base on, among which a step finds those of all lanes.
     pub(super) span: u32,
-    /// Number of steps.
+    /// Number of steps in which each lane of the group goes through its samples.
     pub(super) steps: u32,
 }
 
@@ -63,7 +64,7 @@ pub(super) struct Shape<W> {
     pub(super) lanes: usize,
     /// Whether the lower and the upper half of the lanes take their samples from separate base positions.
     pub(super) halves: bool,
-    /// Number of samples that a lane weighs in a step, 1 or 2.
+    /// Number of samples that a lane multiplies and adds up in a step, 1 or 2.
     pub(super) taps: usize,
     /// Packs a step's weights into a word, the first in the lower bits.
     pub(super) pack: fn(W, W) -> u32,
@@ -72,8 +73,8 @@ pub(super) struct Shape<W> {
 }
 
 impl<S: Resampled> Weights<S> {
-    /// Returns the layout for 8 or 16 lanes. Only one of each is kept, so all shapes used with one `Weights` and the
-    /// same number of lanes must be equal.
+    /// Returns the weights in the layout for 8 or 16 lanes. Only one layout of each kind is cached, so all shapes used
+    /// with one `Weights` and the same number of lanes must be equal.
     pub(super) fn lanes(&self, shape: &Shape<S::Weight>) -> &Lanes {
         let layout = if shape.lanes == 8 {
             &self.layouts.lanes8
@@ -83,7 +84,7 @@ impl<S: Resampled> Weights<S> {
         layout.get_or_init(|| Lanes::new(self, shape))
     }
 
-    /// Returns the weights in the order for kernels that weigh [`GROUP`] samples of two results at a time: for each 8
+    /// Returns the weights in the order for kernels that process [`GROUP`] samples of two results at a time: for each 8
     /// results, for each group of 8 weights, results 0 and 4 side by side, then 1 and 5, 2 and 6, 3 and 7.
     pub(super) fn pairs(&self) -> &[S::Weight] {
         self.layouts.pairs.get_or_init(|| {

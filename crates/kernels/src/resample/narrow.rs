@@ -79,7 +79,7 @@ impl sealed::Resampled for u8 {
     }
 }
 
-/// Weighs source rows vertically for result row `row`.
+/// Filters source rows vertically for result row `row`.
 fn down_scalar(source: Source<'_, u8>, y: &Weights<u8>, row: usize, sums: &mut [i32]) {
     let (start, weights) = y.trimmed(row);
     sums.fill(DOWN_ROUND);
@@ -91,7 +91,7 @@ fn down_scalar(source: Source<'_, u8>, y: &Weights<u8>, row: usize, sums: &mut [
     }
 }
 
-/// Weighs a row horizontally for the result samples `results`. `between` has `x.taps` samples beyond the input.
+/// Filters a row horizontally for the result samples `results`. `between` has `x.taps` samples beyond the input.
 fn along_scalar(between: &[i16], x: &Weights<u8>, results: Range<usize>, out: &mut [u8]) {
     for result in results {
         let (start, weights) = x.of(result);

@@ -108,7 +108,7 @@ impl<S: Resampled> Weights<S> {
     }
 }
 
-/// Computes which input samples each result sample weighs.
+/// Determines the input samples from which each result sample is computed.
 struct Windows {
     left: f64,
     /// Number of input samples per result sample.
@@ -119,11 +119,11 @@ struct Windows {
     density: f64,
     /// Index of the last input sample.
     last: f64,
-    /// Index of the last sample that is weighed as if it existed.
+    /// Index of the last sample that gets a weight as if it existed.
     reach: f64,
 }
 
-/// The input samples that a result sample weighs: `first` to `end`, both included.
+/// The input samples that a result sample is computed from: `first` to `end`, both included.
 struct Window {
     centre: f64,
     first: f64,

@@ -59,7 +59,8 @@ impl Web {
     }
 }
 
-/// Which operations of a codec run third-party code that cannot be bounded from inside.
+/// Which operations of a codec run third-party code whose time and memory the codec cannot limit. Such operations can
+/// run in worker processes instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Isolation {
     /// Whether third-party code reads headers: any operation that inspects a file and returns no pixels.

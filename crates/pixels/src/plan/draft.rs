@@ -20,7 +20,8 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// The decisions of the planner so far, to which each phase of the rules adds more.
+/// The decisions of the planner so far. The rules of phase 1 decide what is shown, those of phase 2 how the source is
+/// read. Each phase sets more fields.
 pub(super) struct Draft<'a> {
     pub(super) formats: &'a Formats,
     pub(super) recipe: &'a Recipe,
@@ -30,7 +31,7 @@ pub(super) struct Draft<'a> {
     /// Which of the source's frames are read.
     pub(super) frames: Frames,
     pub(super) encode: Encode,
-    /// The search for the quality, if the recipe asks for one. Settled before the phases.
+    /// The search for the quality, if the recipe asks for one. Set before any rule is applied.
     pub(super) search: Option<Search>,
     /// The source's gain map.
     pub(super) gain_map: Option<(&'static dyn GainMaps, GainHeader)>,
@@ -39,32 +40,34 @@ pub(super) struct Draft<'a> {
     pub(super) runs: Runs,
     /// The part of the stored image that is shown, and its size.
     pub(super) stored: Stored,
-    /// Phase 1: the orientation that the result declares, so that viewers turn its pixels upright.
+    /// The orientation that the result declares, so that viewers turn its pixels upright. Set in phase 1.
     pub(super) output_orientation: Orientation,
-    /// Phase 1: whether the result is the source's own bytes.
+    /// Whether the result is the source's own bytes. Set in phase 1.
     pub(super) is_copy: bool,
-    /// Phase 1: the turn that follows the first view of the source.
+    /// The turn that follows the first crop and scaling of the decoded image. Set in phase 1.
     pub(super) turn: Option<Box<dyn Stage>>,
-    /// Between the phases: the traits of the planes when decoded at full scale.
+    /// The traits (such as model and depth) of the planes when the source is decoded at full scale. Set between the two
+    /// phases of rules.
     pub(super) full: Traits,
-    /// Between the phases: the traits to convert to before painting, if they differ from the decoded ones. Phase 2 may
-    /// change them.
+    /// The traits to convert to before anything is painted, if they differ from the decoded ones. Set between the two
+    /// phases of rules; phase 2 may change them.
     pub(super) conversion: Option<Traits>,
-    /// Phase 2: how the result declares its colour space.
+    /// How the result declares its colour space. Set in phase 2.
     pub(super) tag: Tag,
-    /// Between the phases: the stages that follow the first view and its turn.
+    /// The stages that follow the first crop, scaling and turn of the decoded image. Set between the two phases of
+    /// rules.
     pub(super) later_stages: Vec<Box<dyn Stage>>,
-    /// Between the phases: the traits that the encoder needs.
+    /// The traits that the encoder needs. Set between the two phases of rules.
     pub(super) encoder_traits: Traits,
-    /// Phase 2: the subsampling that resampling produces, before any turn; `None` without chroma planes.
+    /// The subsampling of the resampled image before any turn; `None` without chroma planes. Set in phase 2.
     pub(super) chroma: Option<Subsampling>,
-    /// Phase 2: the scales at which the source is decoded.
+    /// The scales at which the source is decoded. Set in phase 2.
     pub(super) scales: Scales,
-    /// Phase 2: the part to draw and its size, for a vector image.
+    /// The part of a vector image to draw, and the size to draw it at; `None` for other images. Set in phase 2.
     pub(super) drawing: Option<Drawing>,
-    /// Phase 2: the stage that brings the decoded image to the part and size that are shown.
+    /// The stage that brings the decoded image to the part and size that are shown. Set in phase 2.
     pub(super) first: First,
-    /// Phase 2: whether the image is scaled in linear light.
+    /// Whether the image is scaled in linear light. Set in phase 2.
     pub(super) scales_light: bool,
 }
 
@@ -178,7 +181,7 @@ impl<'a> Draft<'a> {
         encoder(self.target)
     }
 
-    /// Returns the turn of the first view.
+    /// Returns the orientation that is applied after the first crop and scaling of the decoded image.
     pub(super) fn orientation(&self) -> Orientation {
         self.runs.first.orientation
     }
@@ -330,8 +333,8 @@ impl<'a> Draft<'a> {
         }))
     }
 
-    /// Returns the traits that the frame must have in the end: those that the encoder accepts or, for results that are
-    /// scored, those of the reference for the comparison, which is not subsampled.
+    /// Returns the traits that the frame must have after all stages: those that the encoder accepts or, for results
+    /// that are scored, those of the reference for the comparison, which is not subsampled.
     pub(super) fn accepted(&self, have: Traits) -> Result<Traits> {
         let traits = accepted(self.encoder()?, have, &self.encode);
         Ok(match self.search {
@@ -451,8 +454,8 @@ pub(super) fn inherited(info: &Info, target: &dyn Codec) -> Option<u8> {
         .filter(|_| target.encoder().is_some_and(inherits))
 }
 
-/// Returns the encoder's parameters: as the recipe says, otherwise like the source if its parameters apply to the
-/// target.
+/// Returns the encoder's parameters: those in the recipe, otherwise those of the source if they apply to the target
+/// format.
 fn encode(
     recipe: &Recipe,
     source: &dyn Codec,

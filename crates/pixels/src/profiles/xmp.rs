@@ -112,9 +112,9 @@ pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     Some(result)
 }
 
-/// Returns the byte ranges of properties about other pixels and, if `place` is set, about where the image was taken. No
-/// range lies inside another. Places are searched at any depth, because a packet may hold those of other images from
-/// which this one was made.
+/// Returns the byte ranges of properties to remove: those about other pixels than the written ones, such as thumbnails,
+/// and, if `place` is set, those about where the image was taken. No range lies inside another. Places are searched at
+/// any depth, because a packet may contain the properties of other images that this one was made from.
 fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     let document = parsed(text.trim_start_matches('\u{feff}'))?;
     let begin = text.len() - text.trim_start_matches('\u{feff}').len();

@@ -486,9 +486,9 @@ impl fmt::Display for Rescale {
 /// Cuts a part out of an unscaled frame, in whole px. The part must lie inside the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop {
-    /// Left edge in px.
+    /// X coordinate in the frame of the part's left edge, in px.
     pub x: u32,
-    /// Top edge in px.
+    /// Y coordinate in the frame of the part's top edge, in px.
     pub y: u32,
     /// Width in px.
     pub width: u32,

@@ -67,8 +67,8 @@ pub(super) fn resample_rows<T: Resizable>(
     Ok(())
 }
 
-/// Cuts a plane down to the readable samples, and repeats its last column and row as far as the axes reach. A plane
-/// that is needed completely is returned as it is.
+/// Cuts a plane down to the samples that the axes may read. Where an axis reaches beyond them, the last column or row
+/// is repeated. A plane that needs no change is returned as it is.
 pub(crate) fn window<T: Plain>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
     let (right, bottom) = (x.excess(), y.excess());
     let whole = x.count == grid.width() && y.count == grid.height();

@@ -10,7 +10,8 @@ use super::Kernel;
 use super::axis::Axis;
 use crate::error::{Error, Result};
 
-/// Number of sets of weights that a thread caches: those for both axes of two plane sizes, twice.
+/// Maximum number of sets of weights that a thread caches: enough for two images, each with the two axes of planes of
+/// two sizes (luma and chroma).
 const REMEMBERED: usize = 8;
 
 /// Cached weights by axis and kernel, the most recently used first.

@@ -11,9 +11,9 @@ use crate::{Arg, Facts, Gravity, Length, ParseError, Word};
 pub enum Crop {
     /// A rectangle.
     At {
-        /// Left edge.
+        /// Distance of the rectangle's left edge from that of the image.
         x: Length,
-        /// Top edge.
+        /// Distance of the rectangle's top edge from that of the image.
         y: Length,
         /// Width.
         w: Length,

@@ -9,9 +9,9 @@ use crate::{Arg, Facts, Length, ParseError, Word};
 /// Scale to exactly this size, ignoring the aspect ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exact {
-    /// Width.
+    /// Width to scale to.
     pub w: Length,
-    /// Height.
+    /// Height to scale to.
     pub h: Length,
 }
 

@@ -10,11 +10,11 @@ use crate::{Arg, Facts, Orientation, ParseError, Word};
 /// A clockwise turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// A quarter turn, 90°.
+    /// A quarter turn clockwise, 90°.
     R90,
     /// A half turn, 180°.
     R180,
-    /// Three quarter turns, 270°.
+    /// Three quarter turns clockwise, 270°.
     R270,
 }
 

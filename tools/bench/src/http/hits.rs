@@ -15,7 +15,7 @@ use super::wrk::{self, Load};
 use crate::photos::Folder;
 use crate::stats::median;
 
-/// Results of the comparison.
+/// Results of Andon and nginx, both serving the same cached image.
 #[derive(Serialize)]
 pub(crate) struct Hits {
     url: String,

@@ -2,10 +2,10 @@
 //!
 //! The sources of 4 and of 20 megapixels are generated with Andon's own encoder. Two servers run side by side, one of
 //! them with `workers = 1`, and are requested alternately. Neither caches decoded frames, so each request has to decode
-//! its photo. Then a server that lends idle cores and one that does not are loaded alternately, to show that lending
-//! costs nothing while no core is idle. Last, a server with all workers is compared with a server with one under load.
-//! This shows how much faster the machine's cores are together than a single one: two cores of a virtual machine may be
-//! two threads of one core.
+//! its photo. Then a server with work stealing and one without it are loaded alternately, to show that work stealing
+//! costs nothing while no core is idle. Last, a server with all workers is compared with a server with one worker under
+//! load. This shows how much faster the machine's cores are together than a single one: two cores of a virtual machine
+//! may be two threads of one core.
 
 use std::env;
 use std::fs;
@@ -21,18 +21,18 @@ use crate::engines::render;
 use crate::photos::Folder;
 use crate::stats::{geometric_mean, median};
 
-/// Results of the benchmark.
+/// Results of the benchmark of a single photo.
 #[derive(Serialize)]
 pub(super) struct Lone {
     images: Vec<ImageResult>,
     /// Geometric means of the speed-up over all photos, for each size of the photos and of the results.
     geometric_means: Vec<Mean>,
-    /// Responses per second with lending divided by those without, for each pair of rounds.
+    /// Responses per second with work stealing divided by those without, for each pair of rounds.
     lending_under_load: Vec<f64>,
     /// Median of `lending_under_load`.
     median_under_load: f64,
-    /// Responses per second of a server with all workers divided by those of a server with one, for each pair of
-    /// rounds. Lending is off, so each image is rendered by one worker.
+    /// Responses per second of a server with all workers divided by those of a server with one worker, for each pair of
+    /// rounds. Work stealing is off, so each image is rendered by a single worker.
     all_workers_under_load: Vec<f64>,
     /// Median of `all_workers_under_load`: the maximum speed-up of a single photo.
     most: f64,
@@ -126,7 +126,7 @@ const LOAD_SIDE: u32 = 1600;
 const REPEATS: usize = 16;
 /// Sizes of the photos in megapixels, each with the speed-up that all workers have to reach for a single image.
 const GOALS: [(u32, f64); 2] = [(4, 1.0 / 0.65), (20, 1.3)];
-/// Minimum throughput with lending, as a share of the throughput without it.
+/// Minimum throughput with work stealing, as a share of the throughput without it.
 const LEAST: f64 = 0.98;
 
 fn verdict(reached: bool) -> &'static str {
@@ -196,7 +196,7 @@ fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result
     Ok(ratios)
 }
 
-/// Configuration line of a server that does not lend idle cores.
+/// Configuration line that turns work stealing off.
 const ALONE: &str = "steal_work = false";
 
 /// Number of requests for each URL in a round of a load.
@@ -206,7 +206,7 @@ const PAIRS: usize = 8;
 /// Photos of each size in [`GOALS`], of every usual kind of JPEG. The folder is removed when this is dropped.
 struct Sources {
     path: PathBuf,
-    /// Names of the files and their sizes in bytes.
+    /// Name and size in bytes of each file.
     files: Vec<(String, usize)>,
 }
 

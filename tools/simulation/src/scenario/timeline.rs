@@ -23,11 +23,11 @@ pub struct Day {
     pub alpha: f64,
     /// The initial number of images per node. They are in the store and, as far as there is room, in memory.
     pub images_per_node: usize,
-    /// The number of images for which the memory tier of a node has room.
+    /// Capacity of each node's memory tier, as a number of images.
     pub room: u64,
     /// Requests per second and node.
     pub rate: f64,
-    /// Where source images are.
+    /// Where nodes read source images from.
     pub sources: Sources,
     /// Length of each phase in seconds, except the one in which all nodes restart.
     pub seconds: u64,
@@ -42,9 +42,9 @@ pub struct Phase {
     pub name: &'static str,
     /// The outcomes of the requests in the phase.
     pub tally: Tally,
-    /// The number of results that worker threads began to make.
+    /// How often worker threads began to make a result.
     pub begun: u64,
-    /// The number of these results whose images had been made before.
+    /// How often worker threads began to make a result of an image of which a result had been made before.
     pub begun_again: u64,
     /// The maximum number of times that worker threads began to make the image of a published page.
     pub begun_for_a_page: u32,
@@ -190,8 +190,8 @@ impl Run {
         });
     }
 
-    /// Returns how often worker threads have begun to make results so far, and how often of images that had been made
-    /// before.
+    /// Returns how often worker threads have begun to make a result so far, and in how many of these cases a result of
+    /// the image had been made before.
     fn begun(&self) -> (u64, u64) {
         let made = self.fleet.made();
         let again = made.begun_again(self.fresh.first);
@@ -206,7 +206,7 @@ pub const STEADY: &str = "steady";
 pub const SLOW: &str = "store answers in 2 s";
 /// The phase in which the store refuses every request.
 pub const DOWN: &str = "store down";
-/// The phase in which the store answers nothing.
+/// The phase in which the store never responds.
 pub const HANGS: &str = "store hangs";
 /// The phase in which the store works again.
 pub const STORE_BACK: &str = "store back";
@@ -223,7 +223,7 @@ pub const DOUBLED: &str = "twice the nodes";
 
 /// The average number of requests for each new image.
 const REQUESTS_EACH: u32 = 4;
-/// The number of the newest images that are requested.
+/// Number of newest images from which requests for new images choose.
 const LAST: u64 = 50;
-/// The published images have the numbers above this one, which no other image has.
+/// Images that are published during the simulation get the numbers above this one. All other images have lower numbers.
 const PUBLISHED: u32 = 1 << 30;

@@ -1,4 +1,4 @@
-//! Expresses the options as a wish, in the terms that all dialects share.
+//! Converts the options to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Area, Facts, Flatten, Measure, Recipe, Step, Wish};
 
@@ -8,8 +8,8 @@ use super::CloudflareRules;
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl CloudflareRules {
-    /// Returns the options as a wish; `None` if they crop to nothing. A crop that depends on the image's size is not
-    /// expressed, but listed in [`Wish::beyond`].
+    /// Converts the options to the terms that all dialects share; `None` if they crop to nothing. A crop that depends
+    /// on the image's size has no equivalent in these terms, and is listed in [`Wish::beyond`].
     pub(super) fn to_wish(&self) -> Option<Wish> {
         let options = &self.options;
         let mut facts = Facts::new("jpeg", LARGE.0, LARGE.1);

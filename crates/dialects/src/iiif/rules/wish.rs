@@ -1,4 +1,4 @@
-//! Expresses the parameters as a wish, in the terms that all dialects share.
+//! Converts the parameters to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Colour, Effect, Fitting, Flip, Orientation, Recipe, Rotate, Step, Wish};
 
@@ -6,8 +6,8 @@ use super::IiifRules;
 use crate::iiif::parse::{Quality, Region, Shape};
 
 impl IiifRules {
-    /// Returns the parameters as a wish. Regions and sizes in percent, and squares, are not expressed, but listed in
-    /// [`Wish::beyond`].
+    /// Converts the parameters to the terms that all dialects share. Square regions, and regions and sizes in percent,
+    /// have no equivalent in these terms, and are listed in [`Wish::beyond`].
     pub(super) fn to_wish(&self) -> Wish {
         let mut beyond = Vec::new();
         let region = match self.region {

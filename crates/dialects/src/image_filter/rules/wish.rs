@@ -1,4 +1,4 @@
-//! Expresses the directives as a wish, in the terms that all dialects share.
+//! Converts the directives to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Fitting, Recipe, Step, Turn, Wish};
 
@@ -6,8 +6,8 @@ use super::{ImageFilterRules, unsharp_mask};
 use crate::image_filter::options::{Bound, Filter};
 
 impl ImageFilterRules {
-    /// Returns the directives as a wish. How the module treats all profiles and metadata is not part of it, as no URL
-    /// asks for that.
+    /// Converts the directives to the terms that all dialects share. The result does not say how the module treats
+    /// profiles and metadata, because no URL requests that.
     pub(super) fn to_wish(&self) -> Wish {
         if matches!(self.options.filter, Filter::Test | Filter::Size) {
             return Wish::of(&Recipe::original());

@@ -1,4 +1,4 @@
-//! Expresses the parameters as a wish, in the terms that all dialects share.
+//! Converts the parameters to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Cover, Exact, Flatten, Gravity, Orientation, Output, Recipe, Rotate, Step, StoredTurn,
@@ -11,8 +11,8 @@ use super::{ImgixRules, overlays, rect};
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl ImgixRules {
-    /// Returns the parameters as a wish. Values that depend on the image's size are not expressed, but listed in
-    /// [`Wish::beyond`].
+    /// Converts the parameters to the terms that all dialects share. Values that depend on the image's size have no
+    /// equivalent in these terms, and are listed in [`Wish::beyond`].
     pub(super) fn to_wish(&self) -> Wish {
         let query = &self.query;
         let mut beyond: Vec<String> = ["blend", "mark", "txt", "fp-z", "rect", "w", "h"]

@@ -1,4 +1,4 @@
-//! Expresses the options as a wish, in the terms that all dialects share.
+//! Converts the options to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Crop, Fitting, Flatten, Gravity, Keep, Kept, Length, Output, Pad, Profile, Recipe,
@@ -10,8 +10,8 @@ use crate::imgproxy::gravity::{self, Edge, Kind};
 use crate::imgproxy::options::{Options, Resizing};
 
 impl ImgproxyRules {
-    /// Returns the options of the last pipeline as a wish. Earlier pipelines, and values that depend on the image's
-    /// size, are not expressed, but listed in [`Wish::beyond`].
+    /// Converts the options of the last pipeline to the terms that all dialects share. Earlier pipelines, and values
+    /// that depend on the image's size, have no equivalent in these terms, and are listed in [`Wish::beyond`].
     pub(super) fn to_wish(&self) -> Wish {
         let options = &self.options;
         let trim = options

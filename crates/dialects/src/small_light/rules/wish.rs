@@ -1,12 +1,13 @@
-//! Expresses the parameters as a wish, in the terms that all dialects share.
+//! Converts the parameters to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Crop, Fitting, Kept, Length, Output, Profile, Recipe, Step, Wish};
 
 use super::{Fit, Original, Region, SmallLightRules};
 
 impl SmallLightRules {
-    /// Returns the parameters as a wish. Lengths in percent are not expressed, but listed in [`Wish::beyond`].
-    /// Profiles, metadata and the stored turn are only included if a parameter changes them.
+    /// Converts the parameters to the terms that all dialects share. Lengths in percent have no equivalent in these
+    /// terms, and are listed in [`Wish::beyond`]. Profiles, metadata and the stored turn are only included if a
+    /// parameter changes them.
     pub(super) fn to_wish(&self) -> Wish {
         let px = |length: Option<Length>| match length {
             Some(Length::Px(px)) => Some(px),

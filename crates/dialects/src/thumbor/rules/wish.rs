@@ -1,4 +1,4 @@
-//! Expresses the parts and filters as a wish, in the terms that all dialects share.
+//! Converts the parts and filters of a URL to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{
     Crop, Fitting, Flatten, Flip, Gravity, Keep, Length, Output, Pad, Recipe, Step, StoredTurn,
@@ -9,12 +9,12 @@ use super::{Filter, Ground, ThumborRules};
 use crate::thumbor::Flavour;
 use crate::thumbor::path::{FitIn, Side};
 
-/// Filters that a wish cannot express, separated by spaces.
+/// Filters that have no equivalent in the terms that all dialects share, separated by spaces.
 const BEYOND: &str = "watermark image text label pixelate proportion crop trim";
 
 impl ThumborRules {
-    /// Returns the parts and filters as a wish. Sizes that depend on that of the image are not expressed, but listed in
-    /// [`Wish::beyond`].
+    /// Converts the parts and filters of a URL to the terms that all dialects share. Sizes that depend on that of the
+    /// image have no equivalent in these terms, and are listed in [`Wish::beyond`].
     pub(super) fn to_wish(&self) -> Wish {
         if self.has(&Filter::Raw) {
             return Wish::of(&Recipe::original());

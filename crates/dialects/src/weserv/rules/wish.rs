@@ -1,4 +1,4 @@
-//! Expresses the parameters as a wish, in the terms that all dialects share.
+//! Converts the parameters to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Colour, Facts, Fitting, Flatten, Gravity, Keep, Recipe, Rotate, Step, Wish};
 
@@ -8,7 +8,8 @@ use super::{Fit, WeservRules};
 const LARGE: u32 = 1 << 19;
 
 impl WeservRules {
-    /// Returns the parameters as a wish. Lengths in percent are not expressed, but listed in [`Wish::beyond`].
+    /// Converts the parameters to the terms that all dialects share. Lengths in percent have no equivalent in these
+    /// terms, and are listed in [`Wish::beyond`].
     pub(super) fn to_wish(&self) -> Wish {
         let query = &self.query;
         let lengths = ["w", "h", "cx", "cy", "cw", "ch"].into_iter();

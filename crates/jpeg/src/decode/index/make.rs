@@ -1,4 +1,4 @@
-//! Builds the index of a file.
+//! Builds the index of a JPEG file, from which a part of the image can be decoded without the rest.
 
 use andon_kernels::cpu::with_modern_instructions;
 

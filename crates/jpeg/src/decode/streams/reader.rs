@@ -235,7 +235,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Records in its stretch how far the stream has read.
+    /// Records how far a stream has read, in the stretch of data that it was reading.
     fn end_stretch(&mut self, stream: usize) {
         let stretch = &mut self.stretches[self.stretch[stream]];
         if let Some((mcus, end)) = self.streams.mcu(stream) {

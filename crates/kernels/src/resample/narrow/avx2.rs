@@ -49,7 +49,7 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     }
 }
 
-/// Weighs steps vertically.
+/// Filters source rows vertically: adds up the weighted steps of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -68,7 +68,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     }
 }
 
-/// Weighs `N` × 16 columns vertically.
+/// Filters `N` × 16 columns vertically.
 ///
 /// # Safety
 /// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
@@ -103,7 +103,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Weighs rows horizontally, two rows at a time and 8 results each.
+/// Filters rows horizontally, two rows at a time and 8 results each.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.
@@ -118,7 +118,7 @@ unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8])
     unsafe { bands::along(between, stride, x, out, along_rows::<2>, along_rows::<1>) };
 }
 
-/// Weighs `N` rows horizontally.
+/// Filters `N` rows horizontally.
 ///
 /// # Safety
 /// Each row must have `bands::slack` samples beyond the input, and `out` must have room for `N` result rows.
@@ -171,8 +171,8 @@ fn results(sums: __m256i) -> [u8; 8] {
     (u64::from(left) | u64::from(right) << 32).to_le_bytes()
 }
 
-/// Weighs rows horizontally when results are too far apart for a permutation. A register takes 8 samples of each of two
-/// results, whose sums are added up at the end.
+/// Filters rows horizontally when the input samples of neighbouring results lie too far apart for a permutation. A
+/// register takes 8 samples of each of two results, whose sums are added up at the end.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.
@@ -186,7 +186,7 @@ pub(super) unsafe fn along_far(between: &[i16], stride: usize, x: &Weights<u8>, 
     }
 }
 
-/// Weighs one row horizontally, as far as its results come in groups of 8.
+/// Filters one row horizontally, for all complete groups of 8 results. The caller computes the remaining results.
 ///
 /// # Safety
 /// `between` must have `x.taps` samples from the first input sample of every result on.

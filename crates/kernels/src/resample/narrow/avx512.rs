@@ -51,7 +51,7 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     }
 }
 
-/// Weighs steps vertically.
+/// Filters source rows vertically: adds up the weighted steps of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -70,7 +70,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     }
 }
 
-/// Weighs `N` × 32 columns vertically.
+/// Filters `N` × 32 columns vertically.
 ///
 /// # Safety
 /// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
@@ -101,8 +101,8 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Weighs rows horizontally, four rows at a time and 16 results each. When results are too far apart, the AVX2 version
-/// is used.
+/// Filters rows horizontally, four rows at a time and 16 results each. When the input samples of neighbouring results
+/// lie too far apart for a permutation, the AVX2 version is used.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.
@@ -117,7 +117,7 @@ unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8])
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
-/// Weighs `N` rows horizontally.
+/// Filters `N` rows horizontally.
 ///
 /// # Safety
 /// Each row must have `bands::slack` samples beyond the input, and `out` must have room for `N` result rows.

@@ -36,7 +36,7 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     }
 }
 
-/// Weighs steps vertically.
+/// Filters source rows vertically: adds up the weighted steps of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -48,7 +48,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     }
 }
 
-/// Weighs [`COLUMNS`] columns vertically.
+/// Filters [`COLUMNS`] columns vertically.
 ///
 /// # Safety
 /// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
@@ -79,7 +79,7 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [i16]) {
     }
 }
 
-/// Weighs rows horizontally.
+/// Filters rows horizontally.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.
@@ -89,7 +89,7 @@ unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8])
     unsafe { bands::along(between, stride, x, out, along_rows::<2>, along_rows::<1>) };
 }
 
-/// Weighs `N` rows horizontally, four results at a time. The partial sums of each result are added up at the end.
+/// Filters `N` rows horizontally, four results at a time. The partial sums of each result are added up at the end.
 ///
 /// # Safety
 /// Each row must have [`bands::slack`] samples beyond the input, and `out` must have room for `N` result rows.

@@ -38,7 +38,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
-/// Weighs steps vertically.
+/// Filters source rows vertically: adds up the weighted steps of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -57,7 +57,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     }
 }
 
-/// Weighs `N` × 8 columns vertically.
+/// Filters `N` × 8 columns vertically.
 ///
 /// # Safety
 /// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
@@ -80,7 +80,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Weighs rows horizontally, 8 results at a time.
+/// Filters rows horizontally, 8 results at a time.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.

@@ -44,7 +44,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
-/// Weighs steps vertically.
+/// Filters source rows vertically: adds up the weighted steps of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -63,7 +63,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     }
 }
 
-/// Weighs `N` × 16 columns vertically.
+/// Filters `N` × 16 columns vertically.
 ///
 /// # Safety
 /// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
@@ -86,7 +86,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Weighs rows horizontally, four rows at a time and 16 results each. When results are too far apart, the AVX2 version
+/// Filters rows horizontally, four rows at a time and 16 results each. When results are too far apart, the AVX2 version
 /// is used.
 ///
 /// # Safety
@@ -102,7 +102,7 @@ unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
-/// Weighs `N` rows horizontally.
+/// Filters `N` rows horizontally.
 ///
 /// # Safety
 /// Each row must have `bands::slack` samples beyond the input, and `out` must have room for `N` result rows.

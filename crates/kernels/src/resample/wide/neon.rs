@@ -30,7 +30,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
-/// Weighs steps vertically.
+/// Filters source rows vertically: adds up the weighted steps of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -42,7 +42,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     }
 }
 
-/// Weighs [`COLUMNS`] columns vertically.
+/// Filters [`COLUMNS`] columns vertically.
 ///
 /// # Safety
 /// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
@@ -65,7 +65,7 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
     }
 }
 
-/// Weighs rows horizontally.
+/// Filters rows horizontally.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.
@@ -75,7 +75,7 @@ unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
-/// Weighs `N` rows horizontally, four results at a time, one to a lane. Four neighbouring samples of every result are
+/// Filters `N` rows horizontally, four results at a time, one to a lane. Four neighbouring samples of every result are
 /// loaded and transposed, so that each lane adds up its own in their order.
 ///
 /// # Safety
