@@ -89,7 +89,8 @@ pub(crate) struct Rules {
     sources: HashMap<String, u64>,
     tags: HashMap<String, u64>,
     prefixes: HashMap<Box<[u8]>, u64>,
-    /// Number of prefixes of each length. A source is looked up once per length.
+    /// For each length in bytes, the number of `prefixes` that are this long. To find out whether one of them matches a
+    /// source, as many of its first bytes are looked up in `prefixes`, once for each length.
     lengths: BTreeMap<usize, usize>,
 }
 

@@ -105,8 +105,8 @@ pub(crate) struct Args {
     /// Write results to the store that the nodes of a server share, with the keys that the server uses
     #[arg(long, requires = "config", conflicts_with_all = ["output", "overlays"])]
     into_store: bool,
-    /// The server's configuration: for --into-store, or to compose with images of its origins, by path or URL, to write
-    /// text in its fonts, and within its limits
+    /// The server's configuration file. --into-store needs it. Otherwise overlay images are read from its origins (by
+    /// path or URL), text is set in its fonts, and its limits apply
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Accept header of the clients that results are for, with --into-store; may be repeated, and each image is then

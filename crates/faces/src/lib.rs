@@ -10,7 +10,7 @@
 //!
 //! Windows of 40 × 40 px at every scale pass three boosted cascades of binary patterns ([`proposals`]); the remaining
 //! windows pass three small networks over gradients ([`network`]), each of which moves the window. Overlapping windows
-//! support each other ([`windows`]).
+//! are merged into one, and their scores are added ([`windows`]).
 //!
 //! # Where to begin
 //!

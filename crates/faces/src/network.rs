@@ -128,8 +128,8 @@ fn sigmoid(x: f32) -> f32 {
     (1.0 / (1.0 + exp(-f64::from(x)))) as f32
 }
 
-/// Computes the exponential function from sums and products alone, because the functions of C libraries differ in the
-/// last bit.
+/// Computes the exponential function with basic arithmetic only, which gives the same bits on every machine. The `exp`
+/// functions of C libraries differ in the last bit.
 fn exp(x: f64) -> f64 {
     let x = x.clamp(-100.0, 100.0);
     let doublings = (x / std::f64::consts::LN_2).round();

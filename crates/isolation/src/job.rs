@@ -8,8 +8,8 @@ use andon_recipe::Area;
 
 use crate::wire::{Input, List, Output, Wire, fields, variants};
 
-/// Version of the protocol between the server and its workers. Both run the same program, so a worker with another version was
-/// started from a file that has been replaced since.
+/// Version of the protocol between the server and its workers. When the server starts, both are of the same version, so a
+/// worker with another version was started from a file that has been replaced since.
 pub(crate) const VERSION: u32 = 1;
 
 /// First message of a worker.

@@ -81,7 +81,7 @@ impl Effect {
     }
 }
 
-/// Returns what is expected in place of a piece that is not a word.
+/// Returns what was expected instead of `piece`, for the error that it cannot be the word of a step or an effect.
 fn instead(piece: &str) -> String {
     let is_size = |side: &str| side.bytes().all(|byte| byte.is_ascii_digit());
     let size = piece.split_once('x').filter(|(width, height)| {

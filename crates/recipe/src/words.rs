@@ -26,7 +26,7 @@ pub fn words() -> impl Iterator<Item = &'static Word> {
         .chain(output().skip(alone))
 }
 
-/// Whether `name` is a word of the language, so that no effect may use it.
+/// Whether `name` is a word of recipes that is not an effect, so that no effect may have this name.
 pub(crate) fn is_taken(name: &str) -> bool {
     words().any(|word| word.name == name)
 }

@@ -1,4 +1,4 @@
-//! A server for all rows, which is restarted if it ends.
+//! The server from which the images of all rows of the manifest are requested. It is restarted if it ends.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ impl House {
         })
     }
 
-    /// Judges a row by the responses of the server. A row that ends the server is missed.
+    /// Judges a row (a file and the expected answer) by the responses of the server. A row that ends the server is missed.
     pub(crate) fn judge(&self, row: &Row, set: &Path) -> Result<Verdict> {
         // The server uses its own fonts. Only the decoders can use those of the set.
         if row.needs_fonts() {

@@ -14,7 +14,7 @@ use crate::{colours, frames, gain_maps};
 /// The result of judging. The error is the reason why the row is missed.
 pub(crate) type Judged<T = ()> = Result<T, String>;
 
-/// Judges a row, with images obtained in the given way.
+/// Judges a row (a file and the expected answer), with images obtained in the given way.
 pub(crate) fn judge(row: &Row, set: &Path, way: &dyn Way) -> Verdict {
     let verdict = match row.kind() {
         "refuse" | "refuse or picture" => judge_refusal(row, set, way),

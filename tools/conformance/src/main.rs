@@ -66,7 +66,8 @@ struct Args {
     #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "docs/conformance.md")]
     #[arg(conflicts_with_all = ["words", "format", "decoders"])]
     write: Option<PathBuf>,
-    /// Judge the row on standard input and print the verdict (this program runs itself with --alone for every row)
+    /// Judge one row of the manifest, read from standard input, and print the verdict (this program runs itself with
+    /// --alone for every row)
     #[arg(long, hide = true)]
     alone: bool,
 }

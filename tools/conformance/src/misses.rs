@@ -22,7 +22,7 @@ impl Misses {
         lines.map(pair).collect::<Result<_>>().map(Self)
     }
 
-    /// Returns the reason of the first pattern that matches the path.
+    /// Returns the explanation why the row with this path is missed: that of the first pattern that matches the path.
     pub(crate) fn why(&self, path: &str) -> Option<&'static str> {
         let (_, why) = self.0.iter().find(|(pattern, _)| matches(pattern, path))?;
         Some(why)

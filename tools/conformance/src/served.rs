@@ -16,7 +16,7 @@ use crate::server::Server;
 use crate::verdict::Verdict;
 use crate::way::{Miss, Way};
 
-/// Judges a row by the responses of the server.
+/// Judges a row (a file and the expected answer) by the responses of the server.
 pub(crate) fn judge(row: &Row, set: &Path, server: &Server) -> Verdict {
     let upright = row.is_upright();
     judge::judge(

@@ -1,13 +1,13 @@
-//! The outcome of judging a row.
+//! The outcome of judging a row of the manifest: a file and the expected answer.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The outcome of judging a row.
+/// The outcome of judging a row: a file and the expected answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Verdict {
-    /// The image is right.
+    /// The response is the expected answer: a correct image, or a refusal.
     Passed {
         /// Whether the image is known to match the expected answer exactly.
         exact: bool,

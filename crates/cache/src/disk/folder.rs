@@ -145,10 +145,10 @@ impl Folder {
         self.device.rename(&unnamed.path, &self.root.join("purges"))
     }
 
-    /// Removes leftover files, and checks that the disk stores bytes and returns them.
+    /// Removes leftover files, and checks that the disk works: writes a test file and reads it back.
     ///
     /// # Errors
-    /// Errors of the file system, and `InvalidData` if other bytes come back.
+    /// Errors of the file system, and `InvalidData` if the bytes read are not those written.
     pub(crate) fn probe(&self) -> io::Result<()> {
         self.clean()?;
         let bytes = vec![0xa5; PROBE];

@@ -273,10 +273,10 @@ impl Store {
         self.rewrite_log(&mut self.log_damaged.locked())
     }
 
-    /// Checks that the disk stores bytes and returns them.
+    /// Checks that the disk works: writes a test file and reads it back.
     ///
     /// # Errors
-    /// Errors of the file system, and `InvalidData` if other bytes come back.
+    /// Errors of the file system, and `InvalidData` if the bytes read are not those written.
     pub(crate) fn probe(&self) -> io::Result<()> {
         self.folder.probe()
     }

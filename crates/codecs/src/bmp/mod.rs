@@ -123,7 +123,8 @@ pub(crate) fn info(format: &'static str, dib: &Dib<'_>) -> Info {
     }
 }
 
-/// Returns the cost of decoding, measured with photos of 24 bits. Run lengths cost time per byte.
+/// Estimates the cost of decoding: a time per pixel, measured with 24-bit photos, and a time per byte of the file, which
+/// run-length encoded images take.
 pub(crate) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes + info.pixels().saturating_mul(5),

@@ -75,7 +75,8 @@ pub(super) fn draw(
     Ok((planes(&pixmap, width, height)?, undrawn))
 }
 
-/// Returns the transform that places a drawing of size `drawing_size` on a canvas that shows the window.
+/// Returns the transform from the coordinates of a drawing of size `drawing_size` to the pixels of the result, which
+/// shows only the part of the drawing that `window` selects.
 fn placement(drawing_size: (f32, f32), info: &Info, window: &Window) -> Transform {
     let (width, height) = window.of_whole((info.width, info.height));
     let (x, y) = window.offset();

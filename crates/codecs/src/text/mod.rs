@@ -108,8 +108,8 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Returns the largest size in px up to `size` at which the text fits, to within 1/64 px. Returns [`SMALLEST`] if it
-/// fits at no size.
+/// Returns the largest size in px up to `size` at which the text fits, to within 1/64 px. If it fits at no size, returns
+/// [`SMALLEST`], or `size` if that is smaller.
 fn shrink(size: f64, fits: impl Fn(f64) -> bool) -> f64 {
     if fits(size) {
         return size;

@@ -26,8 +26,8 @@ pub struct SecureLinkConfig {
     /// the digest of REST and this secret, in hexadecimal digits.
     #[serde(default)]
     pub secure_link_secret: String,
-    /// Prefixes of the paths of sources that only URLs with such a signature open, whichever dialect's URL names the
-    /// source. If absent, the location.
+    /// Prefixes of the paths of protected sources: only URLs that carry a valid signature of this location may open
+    /// them, whatever the URL's dialect. If absent, the location is the only prefix.
     #[serde(default)]
     pub guards: Option<Vec<String>>,
 }
@@ -172,7 +172,8 @@ impl SecureLink {
         &self.location
     }
 
-    /// Whether only URLs with such a signature open the source at this path, which begins with a slash.
+    /// Whether the source at `path`, which begins with a slash, is protected: only URLs that carry a valid signature of
+    /// this location may open it.
     pub(crate) fn guards(&self, path: &str) -> bool {
         self.guards.iter().any(|guard| path.starts_with(guard))
     }

@@ -1,4 +1,5 @@
-//! The capabilities of a codec besides decoding, with the work done by worker processes.
+//! The optional capabilities of codecs, such as reading animations or drawing vector images. Worker processes do the
+//! work.
 
 use std::time::Instant;
 

@@ -115,7 +115,8 @@ impl Workers {
         bytes_of(width, height, traits)
     }
 
-    /// Returns the size in bytes of the image that is drawn for a window.
+    /// Returns the size in bytes of the image that results from drawing a window: a part of a vector image, at a given
+    /// size.
     pub(super) fn drawn_bytes(&self, info: &Info, window: &Window) -> u64 {
         let traits = self.codec.decoded(info, Scales::FULL);
         bytes_of(window.to.0, window.to.1, traits)

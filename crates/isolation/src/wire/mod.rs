@@ -1,7 +1,8 @@
 //! Encoding of values for a socket: a head of small values, followed by the large ones as they are in memory.
 //!
-//! Both ends run the same program, so the encoding of single values has no version. A message may come from a process that a
-//! crafted image has taken over, so every length is checked against the announced number of bytes before memory is allocated.
+//! Both ends are of the same version of Andon, so values are encoded without version numbers. A message may come from a process
+//! that a crafted image has taken over, so every length is checked against the announced number of bytes before memory is
+//! allocated.
 
 mod image;
 

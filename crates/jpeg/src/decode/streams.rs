@@ -244,7 +244,8 @@ impl Streams {
         Ok((bits, stop))
     }
 
-    /// Sets the size of the first window and the maximum size of those after it, in bits.
+    /// Sets how many bits of the scan are read at a time: `first` bits for the first window, up to `next` bits for each
+    /// later one. Both are limited to the range of sizes that windows may have.
     pub(super) fn begin_with(&mut self, first: u32, next: u32) {
         let window = |bits: u32| bits.clamp(LEAST_WINDOW, self.window.max(LEAST_WINDOW));
         (self.first_window, self.window) = (Some(window(first)), window(next));

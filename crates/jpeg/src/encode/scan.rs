@@ -162,14 +162,14 @@ impl Scan {
     }
 }
 
-/// The encoded pieces (`Piece`) of a row of a component's blocks.
+/// One row of a component's blocks, encoded in pieces of one or two Huffman codes each.
 #[derive(Clone, Default)]
 struct PieceRow {
     /// Buffer whose first elements are the row's pieces. The rest is unused.
     pieces: Vec<Piece>,
     /// Total number of bits of all pieces.
     bits: u64,
-    /// For each MCU, how many of the row's pieces belong to it.
+    /// Number of elements of `pieces` for each MCU of the row.
     of_mcu: Vec<u8>,
     next_piece: usize,
 }

@@ -65,7 +65,7 @@ impl Word {
         std::iter::once(positional).chain(groups)
     }
 
-    /// Adds the names of the named arguments to the error for a text that looks like one of them.
+    /// Adds a hint to an error about a text of the form `name=value`: the names of this word's named arguments.
     fn or_named(&self, error: ParseError) -> ParseError {
         let named = self.args.iter().filter(|arg| arg.mark == '=');
         let names: Vec<&str> = named.map(|arg| arg.name).collect();

@@ -88,8 +88,8 @@ impl fmt::Debug for AdminConfig {
 }
 
 impl NegotiationConfig {
-    /// Checks that there are formats if they are needed. `is_enforced` says whether imgproxy's URLs get one of the formats
-    /// even if they name another.
+    /// Checks that `negotiation.formats` is not empty if `imgproxy.enforce` needs it. `is_enforced` says whether URLs of
+    /// imgproxy get one of these formats even if they name another.
     pub(super) fn validate(&self, is_enforced: bool) -> Result<(), ConfigError> {
         check(
             !is_enforced || !self.formats.is_empty(),

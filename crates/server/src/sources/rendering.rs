@@ -167,7 +167,8 @@ impl Planned {
         &self.source
     }
 
-    /// Returns the inputs for making another image from the same source, for a document about it.
+    /// Returns the inputs for making a further image from the same source: one for a document about the source, or one to
+    /// compare the result with.
     #[must_use]
     pub fn part(&self, recipe: Recipe) -> Ingredients {
         let mut request = ImageRequest::image(self.request.source.clone(), recipe);

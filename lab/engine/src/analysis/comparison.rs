@@ -64,8 +64,8 @@ pub(super) fn all(run: &Run, work: &[WorkJudgement], discards: &Discards) -> Vec
     contrasts(run).into_iter().flat_map(of_contrast).collect()
 }
 
-/// Compares one contrast by every metric, the primary one first. Secondary metrics are left out if the blocks have too
-/// few values of them.
+/// Compares a variant (or the A/A arm) with the baseline by every metric, the primary one first. Secondary metrics are
+/// left out if the blocks have too few values of them.
 fn compare(
     run: &Run,
     contrast: Contrast,

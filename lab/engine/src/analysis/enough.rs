@@ -69,7 +69,7 @@ pub fn enough(run: &Run) -> Option<Enough> {
     })
 }
 
-/// Progress of one contrast.
+/// Progress of one comparison with the baseline.
 struct Progress {
     counting: u32,
     attempts: u32,

@@ -128,8 +128,8 @@ impl Estimate {
 }
 
 impl Stability {
-    /// Computes the stability from the pairs of one contrast; `None` below three pairs with values or without any
-    /// spread.
+    /// Computes the stability of a variant from its pairs with the baseline. Returns `None` if fewer than three pairs
+    /// have values, or if the values of either side do not vary.
     pub(super) fn of(metric: Metric, pairs: &[Pair<'_>]) -> Option<Self> {
         let logs: Vec<_> = values(metric, pairs)
             .into_iter()

@@ -377,8 +377,8 @@ mod tests {
         );
     }
 
-    /// If mean and deviation stay, the forecast number of pairs gives a verdict and one pair less does not, by the
-    /// analyses and tests of a design with so many pairs.
+    /// If the mean and the deviation of the pairs do not change, the forecast number of pairs gives a verdict, and one
+    /// pair fewer does not. Both are judged with the interim analyses of a design with that number of pairs.
     #[test]
     fn a_forecast_of_so_many_pairs_keeps_its_promise() {
         for (factor, mean) in [(1, 0.0), (5, 0.0), (1, 0.08), (5, 0.08)] {

@@ -172,11 +172,11 @@ impl Sum {
     }
 }
 
-/// A sum over members that come and go, which never decreases.
+/// A sum over the processes of a tree, which start and end. It never decreases.
 #[derive(Default)]
 struct Growing {
     last: u64,
-    /// Amount that vanished with members without being added to a parent's account.
+    /// Amount by which the sum fell because processes ended whose use was not added to that of their parents.
     vanished: u64,
 }
 

@@ -15,7 +15,8 @@ use crate::error::Result;
 /// Distance in bits from the end of the data within which an undefined code is taken for padding instead of an error.
 const PADDING: u64 = 64;
 
-/// Where both decoders synchronized: MCU `ours` of the scan is MCU `theirs` of the tail.
+/// Where the decoder of the whole scan and that of the tail (the second half) synchronized: MCU `ours` of the scan is MCU
+/// `theirs` of the tail.
 #[derive(Clone, Copy)]
 pub(super) struct SyncPoint {
     pub(super) ours: usize,
@@ -24,7 +25,7 @@ pub(super) struct SyncPoint {
     pub(super) offsets: [i16; 4],
 }
 
-/// The other core's result.
+/// The tail (the second half) of a scan, decoded by another core from a guessed position.
 pub(super) struct Decoded {
     /// The bit at which each MCU began, and the DC predictions there.
     pub(super) starts: Vec<(u64, [i16; 4])>,

@@ -38,16 +38,17 @@ pub(super) struct Reader {
     pub(super) flat: Option<Flat>,
     /// Mean number of bits per MCU.
     pub(super) bits_per_mcu: u32,
-    /// Number of kept coefficients per MCU.
+    /// Number of coefficients per MCU that are kept, because decoding at the requested scale needs them.
     pub(super) values_per_mcu: usize,
-    /// Number of kept coefficients of the block in an MCU that keeps the most.
+    /// Maximum number of coefficients that are kept of a block.
     pub(super) longest: usize,
 }
 
 /// The part of a window that one core has read.
 pub(super) struct Part {
     pub(super) stretches: Vec<Stretch>,
-    /// The kept coefficients of each block, stored in chunks.
+    /// Coefficients of all blocks that were read, as far as decoding at the requested scale needs them. Each chunk belongs
+    /// to one stretch.
     values: Buffer<i16>,
 }
 

@@ -56,7 +56,8 @@ impl Rows {
         })
     }
 
-    /// Copies the values of these MCUs into the coders' rows, and adds up their DC differences.
+    /// Copies the coefficients of these MCUs into the row of each component's coder, and adds up the DC differences to DC
+    /// coefficients.
     pub(super) fn take<'a>(&self, values: Values<'a>, mcus: Range<usize>, coders: &mut [Coder]) {
         let blocks = &self.blocks[mcus.start * self.per_mcu..mcus.end * self.per_mcu];
         let mut rows: [&mut [i16]; MOST] = Default::default();

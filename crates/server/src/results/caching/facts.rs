@@ -84,7 +84,8 @@ impl FactsTable {
     }
 }
 
-/// Where facts are stored in addition to the table.
+/// Where the facts of a source's header are stored besides the table in memory: in the disk tier of `cache` and, for a
+/// remote source, in the store that nodes share.
 pub(crate) struct Persistence<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) ticket: Ticket,

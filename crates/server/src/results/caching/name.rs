@@ -246,7 +246,7 @@ impl Names {
     }
 }
 
-/// Returns the same rules with an open format.
+/// Returns the same rules, but without an output format.
 fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     let output = Output {
         format: None,

@@ -30,7 +30,7 @@ pub(crate) struct IdleTurn {
     load_change: Arc<Notify>,
 }
 
-/// A place among the requests that wait for an idle turn.
+/// Counts a request as waiting for its turn to be processed at idle priority, until this is dropped.
 struct Place<'a>(&'a Idle);
 
 impl Maker {
@@ -116,10 +116,11 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Longest wait for an idle turn, shorter than the usual timeouts of proxies in front.
+/// Longest time that a request of idle priority waits for its turn, shorter than the usual timeouts of proxies in front.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
-/// Maximum number of requests that wait for an idle turn. Further ones are refused and told to retry later.
+/// Maximum number of requests of idle priority that wait for their turn. Further ones are refused and told to retry
+/// later.
 const MOST_WAITING: usize = 64;
 
 /// Longest time in seconds after which a refused client is told to retry.
