@@ -8,7 +8,8 @@ use ini::{Ini, ParseOption};
 
 use super::environment::Environment;
 
-/// The profiles of both files by name. If both files set a key of a profile, the credentials file wins.
+/// The profiles of `~/.aws/config` and `~/.aws/credentials` by name. If both files set a key of a profile, the
+/// credentials file wins.
 #[derive(Debug, Default)]
 pub(crate) struct Profiles(BTreeMap<String, Profile>);
 
@@ -17,7 +18,8 @@ pub(crate) struct Profiles(BTreeMap<String, Profile>);
 pub(crate) struct Profile(BTreeMap<String, String>);
 
 impl Profiles {
-    /// Returns the paths of the two files, whether they exist or not: first the configuration, then the credentials.
+    /// Returns the paths of the AWS configuration file and the AWS credentials file, in this order, whether they exist
+    /// or not.
     pub(crate) fn files(environment: &Environment) -> Vec<PathBuf> {
         [
             ("AWS_CONFIG_FILE", ".aws/config"),
@@ -28,7 +30,8 @@ impl Profiles {
         .collect()
     }
 
-    /// Reads those of the files that exist.
+    /// Reads the AWS configuration and credentials files. Skips files that do not exist and, if no variable names a
+    /// profile or a file, files that cannot be read.
     ///
     /// # Errors
     /// A sentence that names a file that cannot be read or parsed.

@@ -10,7 +10,7 @@ use url::{Host, Url};
 use super::ConfigError;
 use super::remote::{BaseUrl, check_few, one, resolve};
 
-/// A bucket of an object store. Keys that its store does not have are errors.
+/// The configuration of a bucket of an object store. A key that does not apply to the kind of store is an error.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BucketConfig {

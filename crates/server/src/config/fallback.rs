@@ -37,7 +37,8 @@ impl Default for FallbackConfig {
 }
 
 impl FallbackConfig {
-    /// Returns the entry that applies to a source, if any. `terms` returns the table of an entry.
+    /// Returns the entry whose prefix is the longest that `source` is below, if any. `terms` returns the `[[fallback]]`
+    /// table of an entry.
     pub(crate) fn of<'a, T>(
         entries: &'a [T],
         source: &str,

@@ -31,7 +31,7 @@ const PREFIX: &str = "ANDON_";
 /// The variable that replaces all origins with a folder.
 const ROOT: &str = "ANDON_ROOT";
 
-/// Variables that the programs of Andon and its documentation use for other things.
+/// Variables with the prefix that set no key: the programs of Andon and its documentation use them for other purposes.
 const OTHERS: [&str; 4] = [
     "ANDON_KEY",
     "ANDON_SOCKET",

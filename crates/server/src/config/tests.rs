@@ -228,7 +228,8 @@ fn a_wrong_value_names_its_line_its_key_and_what_would_do() {
     }
 }
 
-/// Without the wrong key the origin has no place at all, which is no error of its own.
+/// An origin whose only location key is misspelt gets one error, about this key, and no second one about having no
+/// location.
 #[test]
 fn a_key_that_is_called_otherwise_is_one_error() {
     for (key, _) in origin::ADVICE {

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-/// All threads of one kind are stuck. `Display` is a public sentence.
+/// The error that all threads of one kind are stuck, or that worker processes cannot be started. `Display` is a public
+/// sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// The kind of threads that are stuck.
@@ -33,7 +34,7 @@ pub enum Threads {
     Workers,
     /// Threads that read image headers and plan.
     Headers,
-    /// Worker processes, in which third-party code reads formats. None of them can be started.
+    /// Worker processes, in which third-party code reads formats.
     Processes,
 }
 

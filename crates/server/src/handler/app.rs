@@ -239,7 +239,8 @@ impl App {
         })
     }
 
-    /// Resizes what was taken over from the previous app to the values of this configuration.
+    /// Resizes the worker threads, memory limits and slots for files that were taken over from the app before a reload,
+    /// to the values of this configuration.
     ///
     /// # Errors
     /// If the system provides no more threads. Everything then stays as it was.
@@ -271,7 +272,8 @@ impl App {
     }
 }
 
-/// Returns the limits for reading files, with the memory that this machine has for them.
+/// Returns the `[limits]` table, with `held_bytes` limited to the share of the memory budget that source files may
+/// take.
 fn limits(config: &Config, shares: Shares) -> LimitsConfig {
     LimitsConfig {
         held_bytes: Bytes(shares.sources),

@@ -207,7 +207,8 @@ fn ways(config: &Config) -> Vec<&'static str> {
     .collect()
 }
 
-/// Worker threads per core above which a warning is given; below it, the file may have been written for another machine.
+/// Maximum number of worker threads per core without a warning. It is more than one, because the same configuration
+/// file may be used on machines with more cores.
 const MOST_PER_CORE: usize = 4;
 
 fn has_token(config: &Config) -> bool {

@@ -23,9 +23,10 @@ pub(crate) struct Fallbacks(Vec<ConfiguredFallback>);
 #[derive(Debug)]
 struct ConfiguredFallback {
     terms: FallbackConfig,
-    /// The source of its image.
+    /// Where the table's `image` is read from; `None` if the table names no image, and only fallbacks that URLs name
+    /// are sent.
     image: Option<Source>,
-    /// Whether the last request for its image failed.
+    /// Whether the last request for the table's image failed.
     is_failing: AtomicBool,
 }
 
@@ -48,7 +49,7 @@ impl Fallbacks {
         Ok(Self(entries.collect::<Result<_, ConfigError>>()?))
     }
 
-    /// Returns the table for a source, if there is one.
+    /// Returns the `[[fallback]]` table that applies to a source, if any.
     fn of(&self, source: &str) -> Option<&ConfiguredFallback> {
         FallbackConfig::of(&self.0, source, |one| &one.terms)
     }

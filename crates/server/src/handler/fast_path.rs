@@ -199,12 +199,12 @@ fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
     }
 }
 
-/// Largest file, in bytes, that is copied. Up to this size, copying takes no longer than checking whether the file is
-/// in memory and having the system send it.
+/// Largest file, in bytes, whose content is read into a buffer and sent from there. Up to this size, that takes no
+/// longer than checking whether the file is in the page cache and sending it by `sendfile`.
 const MOST_COPIED: u64 = 64 << 10;
 
-/// Largest file, in bytes, that is sent on the fast path. A larger one is read piece by piece. Checking whether a file
-/// of this length is in memory takes some microseconds.
+/// Largest file, in bytes, that is sent on the fast path; larger files are read piece by piece. Checking whether a file
+/// of this length is in the page cache takes some microseconds.
 const MOST_SENT: u64 = 8 << 20;
 
 /// The beginning of a status line, up to the minor version.

@@ -1,4 +1,5 @@
-//! Fills a store that nodes share without running a server, using a server's configuration, keys and seals.
+//! Writes results into the store that nodes share, without running a server. Uses the configuration of a server, so
+//! that the servers find the results and accept their seals (keyed digests).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -90,8 +90,9 @@ pub(super) fn check_site(headers: &HeaderMap) -> Result<(), Error> {
     }
 }
 
-/// Whether the request's `Host` is a name or a loopback address of this machine. The name of another site contains a
-/// dot. That site may have made it resolve to this machine, or a proxy may have passed it on.
+/// Whether the request's `Host` is a name or a loopback address of this machine: a name without a dot counts as one.
+/// The name of another site contains a dot, whether the site made its name resolve to this machine or a proxy passed
+/// the name on.
 fn is_own_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else {
         // Only HTTP/1.0 requests have no `Host`, and browsers do not send those.

@@ -1,4 +1,5 @@
-//! The story of a request for an image, from its target to its reply. [`App::serve`] names the steps in their order.
+//! The steps of answering a request for an image, from its target to its reply. [`App::serve`] takes them in their
+//! order.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,8 +79,8 @@ impl App {
         Ok(variant)
     }
 
-    /// Whether the request is for the root of a served folder. With options in the query, the path `/` is that of an image
-    /// which does not exist.
+    /// Whether the request is for the root of a served folder, without options in the query: with options, `/` is the
+    /// path of an image, which does not exist.
     fn is_root(&self, variant: &RequestVariant) -> bool {
         let request = &variant.asked.request;
         let may_be = !request.is_file() && !request.style.exact && !variant.is_remote;

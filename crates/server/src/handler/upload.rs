@@ -41,16 +41,16 @@ pub(crate) struct Uploads {
     most_bytes: u64,
     /// Time limit for one body to arrive.
     timeout: Duration,
-    /// Memory that all bodies together may take, out of the memory for all sources. Slow senders leave the other half
-    /// to sources that are read and fetched.
+    /// Memory that all bodies together may take: half of the memory for all sources, or more if one body of the maximum
+    /// length needs it. The rest stays free for sources that are read and fetched, however slowly bodies arrive.
     room: SourceMemory,
     /// Parses small_light's options in the path, regardless of what this server's URLs look like.
     dialects: Dialects,
 }
 
 impl Uploads {
-    /// Compiles the dialect. The memory for bodies is that of the uploads `before` a reload, and keeps its size until
-    /// [`Uploads::resize`].
+    /// Prepares the parser of the operations. The memory for bodies is that of the uploads `before` a reload, and keeps
+    /// its size until [`Uploads::resize`].
     ///
     /// # Errors
     /// An error that names what cannot be compiled.

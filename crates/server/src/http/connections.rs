@@ -131,7 +131,7 @@ impl ConnectionSlot {
         self.over_limit.is_none()
     }
 
-    /// Ends the connection whose client has taken nothing of its replies for the longest time, if that is at least
+    /// Ends the connection whose client has stalled longest (see [`Activity::stall_time`]), if that is at least
     /// `at_least`. Returns whether there was one.
     pub(super) fn end_stalled(&self, at_least: Duration) -> bool {
         self.connections.lock().end_stalled(at_least)
@@ -198,8 +198,9 @@ impl Open {
         Some(connection)
     }
 
-    /// Closes the connection that has been idle longest, if that is at least `at_least`. Returns whether there was one.
-    /// Scans all connections, which happens only at a limit.
+    /// Closes the connection that has been idle longest, if it has been idle for at least `at_least`: among those over
+    /// a limit if `is_excess`, or else among those within the limits. Returns whether there was one. Scans all
+    /// connections, which happens only at a limit.
     fn make_room(&mut self, is_excess: bool, at_least: Duration) -> bool {
         let longest = self
             .by_number
@@ -218,7 +219,7 @@ impl Open {
         }
     }
 
-    /// Ends the connection whose client has taken nothing of its replies for the longest time, if that is at least
+    /// Ends the connection whose client has stalled longest (see [`Activity::stall_time`]), if that is at least
     /// `at_least`. Returns whether there was one. Scans all connections, which happens only if memory is short.
     fn end_stalled(&mut self, at_least: Duration) -> bool {
         let candidates = self.by_number.iter().filter_map(|(number, connection)| {

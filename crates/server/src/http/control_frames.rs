@@ -19,7 +19,8 @@ pub(crate) struct ControlFrames<S> {
     stream: S,
     frames: Frames,
     allowance: Allowance,
-    /// The rest of what the library reads in place of the client's frames, once the client has sent too many.
+    /// What is left of [`ENDING`], which the library reads instead of the client's frames once the client has sent too
+    /// many; `None` before that.
     ending: Option<&'static [u8]>,
 }
 
@@ -124,7 +125,8 @@ impl Frames {
     }
 }
 
-/// How many more units of control frames a client may send.
+/// How many more frames without a response a client may send, counted in units: a frame that must be acknowledged costs
+/// [`ACKNOWLEDGED`] units, any other one unit.
 #[derive(Debug)]
 struct Allowance {
     units: u64,

@@ -28,13 +28,14 @@ pub(crate) struct FastPath<S, A> {
     activity: Arc<Activity>,
     at_once: Arc<A>,
     strict: Strict,
-    /// Number of requests so far; `None` after one that came in pieces, together with another one or with a body.
+    /// Number of requests so far; `None` after a request that came in pieces, together with another one or with a body:
+    /// hyper alone handles the connection from then on.
     requests: Option<usize>,
     /// Whether hyper waits for a request and has sent everything that it had to.
     quiet: bool,
     /// Whether the connection is closed after the current reply.
     closes: bool,
-    /// Bytes that were received before the stream was first read.
+    /// Bytes that were received when the connection was accepted, and that hyper has not read yet.
     ahead: Vec<u8>,
     reply: Reply,
 }

@@ -26,8 +26,8 @@ enum Socket {
 }
 
 impl Inherited {
-    /// Takes the sockets that `LISTEN_FDS` lists, if it is meant for this process. Call this while there is only one
-    /// thread, because it removes the environment variables.
+    /// Takes the sockets that `LISTEN_FDS` lists, unless `LISTEN_PID` names another process. Call this while there is
+    /// only one thread, because it removes the environment variables.
     ///
     /// # Errors
     /// If one of the descriptors is not a listening stream socket.
@@ -50,8 +50,8 @@ impl Inherited {
         Ok(Self { sockets })
     }
 
-    /// Returns the inherited socket that listens at `listen`, if there is one. It also remains here, for a reload that
-    /// returns to it.
+    /// Returns the inherited socket that listens at `listen`, if there is one. The original stays open, so that a later
+    /// reload can listen there again.
     pub(crate) async fn listener(&self, listen: &Listen) -> io::Result<Option<Listener>> {
         for socket in &self.sockets {
             if socket.is_at(listen).await? {

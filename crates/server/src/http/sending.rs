@@ -29,7 +29,7 @@ impl<B> Sending<B> {
     }
 }
 
-/// Bytes that the sender may hold for longer than the body. They keep the reply's memory reserved.
+/// Bytes of a body that hyper may hold after it has dropped the body itself. They keep the reply's memory reserved.
 struct Piece {
     bytes: Bytes,
     _hold: Arc<ReplyHold>,

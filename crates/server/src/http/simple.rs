@@ -9,9 +9,9 @@ use hyper::Method;
 /// What the received bytes consist of.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Seen<'a> {
-    /// One whole request that is simple.
+    /// One whole GET or HEAD request whose answer depends on nothing but the fields of `Simple`.
     Simple(Simple<'a>),
-    /// One whole request without a body that is not simple.
+    /// One whole request without a body whose answer may depend on more than the fields of `Simple`.
     Whole,
     /// Anything else: a part of a request, several requests, one with a body, or none.
     Other,
@@ -62,7 +62,8 @@ impl<'a> Simple<'a> {
         }
     }
 
-    /// Reads a header other than `Host`. Returns `false` if a request with this header is not simple.
+    /// Reads a header other than `Host`. Returns `false` if the answer to a request with this header depends on more
+    /// than the fields of `Simple`.
     fn read(&mut self, header: &Header<'a>) -> bool {
         let field = if is(header, &["accept"]) {
             &mut self.accept
@@ -159,7 +160,8 @@ fn is(header: &Header<'_>, names: &[&str]) -> bool {
 /// Headers that determine where a request ends, or that the connection changes its protocol after it.
 const FRAMING: &[&str] = &["content-length", "transfer-encoding", "upgrade"];
 
-/// Headers that an answer may depend on, apart from those that are read.
+/// Headers that the answer to a request may depend on and for which `Simple` has no field. hyper answers requests with
+/// one of them.
 const DECIDING: &[&str] = &[
     "expect",
     "if-match",

@@ -4,7 +4,7 @@
 //! hyper accepts the former, and in the latter silently drops the length. The byte that makes a head ambiguous is
 //! replaced by a NUL, which no head may contain. hyper then answers 400 and closes the connection.
 
-/// Checks the bytes that one connection receives; see the module's comment.
+/// Checks the bytes that one connection receives for request heads that two servers could read in two different ways.
 #[derive(Debug, Default)]
 pub(super) struct Strict {
     place: Place,
@@ -36,8 +36,8 @@ struct Framing {
 }
 
 impl Strict {
-    /// Checks received bytes, and spoils a head that must not be read. In that case, returns how many of the bytes
-    /// hyper is to read, with [`END`] after them.
+    /// Checks received bytes. If a request head is ambiguous, replaces the byte that makes it so by a NUL, and returns
+    /// how many of the bytes hyper is to read before [`END`]. Returns `None` if hyper is to read all of them.
     pub(super) fn check(&mut self, bytes: &mut [u8]) -> Option<usize> {
         let mut from = 0;
         while from < bytes.len() {
@@ -88,7 +88,7 @@ impl Strict {
         self.after_cr = part.last() == Some(&b'\r');
     }
 
-    /// Handles the end of a line, up to its LF. Returns false if the head must not be read.
+    /// Handles the end of a line, up to its LF. Returns false if the line makes the request head ambiguous.
     fn take_line(&mut self, end: &[u8]) -> bool {
         let ends_in_cr = match end {
             [] => self.after_cr,
@@ -110,7 +110,7 @@ impl Strict {
         is_valid
     }
 
-    /// Handles a whole line of a head. Returns false if the head must not be read.
+    /// Handles a whole line of a request head. Returns false if the line makes the head ambiguous or invalid.
     fn read(&mut self, line: &[u8]) -> bool {
         let framing = &mut self.framing;
         if line.is_empty() {
@@ -154,7 +154,8 @@ impl Strict {
     }
 }
 
-/// The end of a spoilt head. hyper does not examine a head that comes in pieces before it sees this.
+/// The end of a request head, which follows the NUL in an ambiguous one: hyper does not examine a head that comes in
+/// pieces before its end.
 pub(super) const END: &[u8] = b"\r\n\r\n";
 
 /// A byte that no head may contain.

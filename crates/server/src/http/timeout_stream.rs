@@ -177,8 +177,8 @@ impl Drop for Held {
     }
 }
 
-/// Number of bytes that a client must take to count as taking its replies: the size of the largest HTTP/2 frame. With a
-/// lower value, a client could let one byte after the other through.
+/// Number of bytes that a client must take so that it does not count as stalled: the size of the largest HTTP/2 frame.
+/// With a lower value, a client could occupy memory by taking one byte at a time.
 const MOVED: u64 = 16 << 10;
 
 /// A stream that enforces the timeouts of its connection.

@@ -25,7 +25,8 @@ use crate::config::{ConfigError, TlsConfig};
 pub(crate) struct Tls {
     acceptor: TlsAcceptor,
     certificate: Arc<Certificate>,
-    /// Lock that is held while the files are examined, so that a hanging disk blocks only one thread.
+    /// Lock that is held while the files of the certificate are checked for changes, so that a hanging disk blocks only
+    /// one thread.
     looking: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -160,8 +161,8 @@ impl Certificate {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the files again if they have changed. If only one of the two has been replaced so far, the old pair stays
-    /// in use.
+    /// Reads the certificate and its key again if their files have changed. If only one of the files has been replaced
+    /// so far, the old pair stays in use.
     fn look(&self) {
         let stamp = self.pair.stamp().ok();
         if self.lock().stamp == stamp {

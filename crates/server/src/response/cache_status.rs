@@ -8,12 +8,12 @@ use std::time::Duration;
 pub(crate) enum CacheStatus {
     /// The cache of this node had a fresh answer.
     Hit {
-        /// Time for which the answer is used before it is checked again.
+        /// Remaining time for which the answer is used before it is checked again.
         ttl: Duration,
     },
     /// The store that the nodes share had the answer, which another node or an earlier run has made.
     Shared {
-        /// Time for which the answer is used before it is checked again.
+        /// Remaining time for which the answer is used before it is checked again.
         ttl: Duration,
     },
     /// The cache had a stale answer, and that was sent.

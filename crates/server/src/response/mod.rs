@@ -105,7 +105,7 @@ pub(crate) fn healthy() -> Reply {
     reply
 }
 
-/// A reply with a text of a dialect, which does not depend on any image.
+/// A reply with status 200 and a text.
 pub(crate) fn text(media_type: &str, text: String) -> Reply {
     with_type(StatusCode::OK, Bytes::from(text), media_type)
 }

@@ -16,11 +16,11 @@ use crate::handler::App;
 use crate::http::{Accepted, Accepting, Arrival, Ceilings, ConnectionSlot, Listener};
 use crate::net::Peer;
 
-/// Accepts the connections of one listener and has them served.
+/// Accepts the connections of one listener and passes each to an I/O thread, which serves it.
 pub(super) struct Acceptor {
     /// Number of the I/O thread that the acceptor runs on.
     pub(super) thread: usize,
-    /// Whether every I/O thread has an acceptor for this place.
+    /// Whether every I/O thread has an acceptor for this address.
     pub(super) is_split: bool,
     pub(super) is_inherited: bool,
     pub(super) place: Place,
@@ -131,8 +131,9 @@ impl Acceptor {
         placement
     }
 
-    /// Reads what has arrived of a connection's first request, and answers it if possible. Returns what is left to do, or
-    /// `None` if that is nothing. On connections with a preface, and where this thread accepts for all, reads nothing.
+    /// Reads what has arrived of a connection's first request, and answers the request if possible. Returns what is
+    /// left to do, or `None` if nothing is. Reads nothing if a PROXY header or a TLS handshake comes first, or if this
+    /// thread accepts the connections for several I/O threads.
     fn arrival(
         &self,
         connection: &Accepted,

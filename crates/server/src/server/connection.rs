@@ -37,10 +37,10 @@ pub(crate) struct Responder {
     pub(crate) purpose: Purpose,
     pub(crate) current: Arc<Current>,
     pub(crate) slot: ConnectionSlot,
-    /// Whether the listener is closed, so that only one more request is answered.
+    /// Whether the connection is about to end: at most one more request on it is answered.
     leaving: AtomicBool,
-    /// Notified when the last request that the server accepts on an HTTP/2 connection arrives, so that it starts to
-    /// close the connection.
+    /// Notified when the last request that the server answers on an HTTP/2 connection arrives, so that the server
+    /// begins to close the connection.
     had_last: Notify,
 }
 
@@ -167,22 +167,23 @@ impl FastResponder for Responder {
     }
 }
 
-/// What precedes the requests of a connection.
+/// What a client sends on a connection before its first request.
 pub(crate) struct Preface {
-    /// Whether there is a header of the PROXY protocol.
+    /// Whether the connection begins with a header of the PROXY protocol.
     pub(crate) is_proxied: bool,
-    /// The certificate for the TLS handshake, if there is one.
+    /// The certificate for the TLS handshake; `None` without TLS.
     pub(crate) tls: Option<Tls>,
 }
 
 impl Preface {
-    /// Whether the connection begins with a request.
+    /// Whether the connection begins with a request, without a PROXY header or a TLS handshake.
     pub(crate) fn is_empty(&self) -> bool {
         !self.is_proxied && self.tls.is_none()
     }
 }
 
-/// Serves a connection other than plain TCP, after its preface.
+/// Reads the PROXY header and performs the TLS handshake, if the connection has them, and then serves the connection.
+/// Plain TCP connections are served by [`serve`] directly.
 pub(crate) async fn serve_other(
     mut stream: Box<dyn Wire>,
     preface: Preface,
@@ -332,7 +333,8 @@ fn head_timeout(responder: &Responder, timeouts: &Timeouts) -> Duration {
     }
 }
 
-/// Drives a connection to its end.
+/// Runs a connection until it ends or is evicted. Calls `shut_down` when the server stops listening, and after the last
+/// request that it accepts on an HTTP/2 connection.
 async fn end<C: Future<Output = hyper::Result<()>>>(
     mut connection: Pin<&mut C>,
     shut_down: impl Fn(Pin<&mut C>),

@@ -21,7 +21,7 @@ pub(super) struct Listeners {
     pub(super) inherited: Inherited,
     pub(super) acceptors: JoinSet<()>,
     pub(super) io_threads: Arc<IoThreads>,
-    /// The channel that stops the acceptors of each place.
+    /// For each address, the channel that stops its acceptors.
     pub(super) closers: Vec<(Place, watch::Sender<bool>)>,
 }
 

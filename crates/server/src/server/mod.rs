@@ -66,7 +66,8 @@ fn waiters(config: &Config) -> usize {
     MOST_WAITERS.max(2 * config.limits.fetches + OTHER_WAITERS)
 }
 
-/// Minimum number of threads that may wait, enough for more slots than any disk can benefit from.
+/// Lower bound for the maximum number of threads that may wait for disks and name servers: more than any disk can make
+/// use of.
 const MOST_WAITERS: usize = 512;
 
 /// Number of threads that may wait for name look-ups and the cache's disk.

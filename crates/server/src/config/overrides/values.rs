@@ -22,7 +22,8 @@ pub(super) fn default(path: &[String]) -> Option<&'static Value> {
     table.get(last)
 }
 
-/// Returns the names of the variables of all keys that have a default.
+/// Returns the names of the variables of all keys in a table of defaults: `above`, `between` and the key in upper case.
+/// `__` separates a key of an inner table from the table's name.
 pub(super) fn names(table: &Table, above: &str, between: &str) -> Vec<String> {
     let name = |key: &str| format!("{above}{between}{}", key.to_ascii_uppercase());
     let of = |(key, value): (&String, &Value)| match value {

@@ -105,7 +105,7 @@ impl App {
             .unwrap_or_else(|error| response::error(&error, error.status(), OWN_ERRORS))
     }
 
-    /// Adds a step to the history that the dashboard shows.
+    /// Adds a sample of the metrics as they are now to the history that the dashboard shows.
     pub(crate) fn remember(&self) {
         let (load, cache) = (
             self.maker.admission.gauges(),

@@ -32,16 +32,16 @@ pub(super) struct Page<'a> {
 /// Who may see a page, which decides what the page says and which links it has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    /// Whether the page is for the user of this machine, who has other pages, too.
+    /// Whether the page is for the user of this machine, and therefore links to the other pages of this user.
     pub(super) is_own: bool,
     /// Whether the page is for everybody who reaches the server.
     pub(super) is_shared: bool,
-    /// Whether a configuration file says which URL languages are on.
+    /// Whether a configuration file says which URL dialects are on.
     pub(super) is_configured: bool,
 }
 
 impl Access {
-    /// Returns the text about who may see the page, and why these URL languages are on.
+    /// Returns the text about who may see the page and, without a configuration file, why all URL dialects are on.
     fn sentence(self) -> String {
         let who = match self.is_shared {
             true => "page is shared: whoever reaches the server sees all images.",
@@ -116,7 +116,7 @@ impl<'a> Page<'a> {
         html
     }
 
-    /// Returns the end of the summary, about folders that the server may not read; empty without any.
+    /// Returns the last part of the summary: how many folders the server may not read. Empty if it may read all.
     fn left_out(&self) -> String {
         match self.closed_folders {
             0 => String::new(),
@@ -244,7 +244,7 @@ impl<'a> Page<'a> {
         .join("\n")
     }
 
-    /// Returns the target of this page for the same search.
+    /// Returns a link to this page with the same search: the images from index `from` on, and the URLs of `image`.
     fn link(&self, from: usize, image: Option<&str>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if !self.query.find.is_empty() {

@@ -36,7 +36,7 @@ pub(crate) struct Play {
     translator: Arc<Translator>,
     /// Reads URLs of other servers, whose dialects are at their usual prefixes.
     default_translator: Arc<Translator>,
-    /// The declared words of recipes and the formats, as JSON.
+    /// The words of recipes with their arguments, and the output formats, as JSON.
     words: Bytes,
 }
 
@@ -77,7 +77,8 @@ impl Play {
 #[derive(Debug, Default)]
 struct Query {
     recipe: Option<String>,
-    /// The path or URL of the source. If the body contains the image, the name that it has in URLs.
+    /// The path or URL of the source. If the request's body contains the image, the path that URLs of the image are
+    /// shown with.
     source: Option<String>,
     url: Option<String>,
     dialect: Option<String>,

@@ -1,4 +1,5 @@
-//! The declared words of recipes, from which the page makes its controls.
+//! The words that recipes consist of, such as `fit`, with their arguments. The playground's page makes its controls
+//! from them.
 
 use andon_pixels::{Codec, ops};
 use andon_recipe::args::Kind;
@@ -16,8 +17,8 @@ pub(super) fn declared(codecs: &[&dyn Codec]) -> Value {
     json!({ "version": env!("CARGO_PKG_VERSION"), "words": words, "formats": formats })
 }
 
-/// Splits a recipe's canonical text into pieces: for each, the index of its word in the list of words, and its decoded
-/// arguments. Words that stand alone and change nothing are left out.
+/// Splits a recipe's canonical text into pieces: for each, the index of its word among the words that [`declared`]
+/// returns, and its decoded arguments. Words without a group (see [`group`]) are left out.
 pub(super) fn pieces(recipe: &Recipe) -> Vec<Value> {
     let text = recipe.to_string();
     let grouped_words: Vec<&Word> = words().filter(|word| group(word).is_some()).collect();
@@ -38,8 +39,8 @@ fn is_effect(word: &Word) -> bool {
     ops::ALL.iter().any(|op| op.word().name == word.name)
 }
 
-/// Returns the part of a recipe that the word belongs to, judged by its example, or `None` for a word that stands
-/// alone.
+/// Returns the group of controls that a word of recipes belongs to: `effect`, `step` or `output`. Returns `None` for a
+/// word that has no control, such as the one for an unchanged source.
 fn group(word: &Word) -> Option<&'static str> {
     let recipe: Recipe = word.example.parse().ok()?;
     if is_effect(word) {

@@ -1,4 +1,5 @@
-//! Log records: the server's own lines, as `tracing` events, and on request each request.
+//! Log records: the server's own log lines, which are `tracing` events, and, if `otlp.access_log` is set, one record
+//! for each request.
 
 use std::fmt::Debug;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -32,7 +33,7 @@ pub(super) fn detach(queue: &Arc<Outbox>) {
     queues.retain(|entry| !Arc::ptr_eq(entry, queue));
 }
 
-/// The part of the log that exports events.
+/// A layer of `tracing` that puts each event into the queues of the exporters as a log record.
 pub(crate) struct Events;
 
 impl<S: Subscriber> Layer<S> for Events {

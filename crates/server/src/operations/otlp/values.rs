@@ -22,7 +22,8 @@ pub(super) fn natural(key: &str, value: u64) -> Value {
     }
 }
 
-/// An attribute whose value is a number with a fraction. JSON has none for those that are not finite, which are texts.
+/// An attribute whose value is a floating-point number. Infinities and NaN, which JSON numbers cannot express, are
+/// text.
 pub(super) fn double(key: &str, value: f64) -> Value {
     match value.is_finite() {
         true => json!({ "key": key, "value": { "doubleValue": value } }),
@@ -30,13 +31,13 @@ pub(super) fn double(key: &str, value: f64) -> Value {
     }
 }
 
-/// Returns nanoseconds since 1970, as text: JSON numbers are too small for them.
+/// Returns nanoseconds since 1970 as text, because JSON numbers cannot express all 64-bit integers exactly.
 pub(super) fn nanoseconds(time: SystemTime) -> String {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_default().as_nanos().to_string()
 }
 
-/// The program that telemetry is from.
+/// OTLP's instrumentation scope: the name and version of the program that the telemetry is from.
 pub(super) fn scope() -> Value {
     json!({ "name": "andon", "version": env!("CARGO_PKG_VERSION") })
 }

@@ -38,10 +38,10 @@ impl Offer {
     }
 }
 
-/// Rules that leave the format open among several.
+/// Rules that make a recipe from the facts of a source, and choose its output format among several.
 #[derive(Debug)]
 pub(super) struct Shortest {
-    /// The rules without a format.
+    /// The rules for everything but the format.
     pub(super) rules: Arc<dyn Rules>,
     /// The formats to choose from, in the order of the configuration.
     pub(super) offers: Vec<Offer>,
