@@ -53,7 +53,8 @@ pub struct BucketConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Credentials {
-    /// The platform on which the server runs: what the SDKs of the store's provider find there.
+    /// The platform on which the server runs. The credentials are looked for where the SDKs of the store's provider
+    /// look for them, such as in a metadata service.
     Platform,
 }
 
@@ -88,7 +89,7 @@ impl fmt::Display for Store {
 }
 
 impl Store {
-    /// The scheme of URLs that name a bucket and a key: that of `gsutil`, of Amazon's tools, and of imgproxy for Azure.
+    /// The scheme of URLs that name a bucket and a key: `s3`, `gs` as for `gsutil`, or `abs` as for imgproxy.
     #[must_use]
     pub fn scheme(self) -> &'static str {
         match self {

@@ -58,8 +58,8 @@ impl Place {
         }
     }
 
-    /// Returns the part of a path after the prefix, or the whole of a permitted URL. Returns `None` if `source` does
-    /// not belong here.
+    /// Returns what an origin calls the source: the part of a path after the prefix, or the whole of a permitted URL.
+    /// Returns `None` if `source` does not belong to this place.
     pub(crate) fn rest<'a>(&self, source: &'a str) -> Option<&'a str> {
         let source = source.trim_start_matches('/');
         // A path is never taken for a URL, because double slashes in paths are merged before.
@@ -112,8 +112,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Whether a URL consists of a bucket of this store that one of the patterns covers and an object's key, without user,
-/// port, query or fragment.
+/// Whether a URL names an object in a bucket of this store: one of the patterns covers the bucket, and the URL has a
+/// key, but no user, port, query or fragment.
 fn names_an_object(url: &Url, store: Store, patterns: &[BucketPattern]) -> bool {
     let bucket = url.host_str().unwrap_or_default();
     let path = percent_decode_str(url.path()).decode_utf8_lossy();

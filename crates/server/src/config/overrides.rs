@@ -25,13 +25,14 @@ struct Override {
     value: String,
 }
 
-/// Prefix of the names of the variables.
+/// Prefix of the environment variables that set keys of the configuration.
 const PREFIX: &str = "ANDON_";
 
 /// The variable that replaces all origins with a folder.
 const ROOT: &str = "ANDON_ROOT";
 
-/// Variables with the prefix that set no key: the programs of Andon and its documentation use them for other purposes.
+/// Environment variables with the prefix `ANDON_` that set no key: the programs of Andon and its documentation use them
+/// for other purposes.
 const OTHERS: [&str; 4] = [
     "ANDON_KEY",
     "ANDON_SOCKET",
@@ -39,7 +40,8 @@ const OTHERS: [&str; 4] = [
     "ANDON_TOKEN",
 ];
 
-/// Prefix of the variables of the laboratory, which are not keys.
+/// Prefix of the environment variables of the laboratory (the benchmarks in `lab`), which set no keys of the
+/// configuration.
 const LABORATORY: &str = "ANDON_LAB_";
 
 impl Overrides {
@@ -77,7 +79,7 @@ impl Overrides {
         self.0.is_empty()
     }
 
-    /// Returns the names of the variables.
+    /// Returns the names of the environment variables that set keys.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|it| it.name.as_str())
     }

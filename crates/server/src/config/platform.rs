@@ -1,4 +1,5 @@
-//! The files with credentials that environment variables of the process name.
+//! The files that credentials of the platform are read from: those that environment variables of the process name, or
+//! else the default locations of the providers' tools.
 
 use std::path::{Path, PathBuf};
 

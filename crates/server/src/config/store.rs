@@ -17,7 +17,8 @@ pub struct StoreConfig {
     pub place: StorePlace,
     /// Addresses that the store may have in addition to those of the public internet.
     pub allow: Vec<Cidr>,
-    /// The environment variable that holds the secret with which results are sealed.
+    /// The environment variable that holds the secret that all nodes share. Results in the store are authenticated with
+    /// keys derived from it.
     pub secret_env: String,
     /// How long a look-up may take before the result is made in parallel.
     pub wait: Span,

@@ -166,8 +166,9 @@ impl App {
         Some(body)
     }
 
-    /// Returns the part of a head that all simple replies for the same target share: `headers`, and the headers of
-    /// every reply with a body of `length` bytes. The headers that vary follow this part.
+    /// Returns the part of a reply's head that is the same for all simple requests for one target: the status line,
+    /// `headers`, and the headers that every reply with a body of `length` bytes has. The headers that vary follow this
+    /// part.
     pub(super) fn wire(&self, headers: HeaderMap, length: u64) -> Bytes {
         let (plainest, ()) = Request::new(()).into_parts();
         let mut reply = Reply::default();
@@ -188,7 +189,7 @@ impl App {
     }
 }
 
-/// Begins a reply's head with `wire`, the part that all replies for the same target share.
+/// Begins a reply's head with `wire`, the part that is the same for all simple requests for one target.
 fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
     let version = head.len() + HTTP_1.len();
     head.extend_from_slice(wire);

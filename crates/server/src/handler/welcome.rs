@@ -44,7 +44,7 @@ impl App {
         Ok(response::welcome(page.replace(HERE, &base_url(host))))
     }
 
-    /// Whether the file is a complete image. It is opened as for any client's request for the file.
+    /// Whether the file is a complete image. The file is opened in the same way as for a client's request.
     async fn is_whole(&self, target: &str, headers: &HeaderMap, deadline: Instant) -> bool {
         let maker = &self.maker;
         let variant = self
@@ -84,8 +84,8 @@ fn page(file: Option<&str>, examples: impl Iterator<Item = (&'static str, String
     page
 }
 
-/// Returns the scheme and host of URLs from the client's `Host`, or nothing if that is missing or not a valid host name.
-/// The page with it is sent only to this client.
+/// Returns the scheme and host for the URLs on the page, from the client's `Host`, or nothing if `Host` is missing or
+/// not a valid host name. Nobody but this client gets the page with its `Host`.
 fn base_url(host: Option<&str>) -> String {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte);
     match host {

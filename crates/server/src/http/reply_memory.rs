@@ -34,7 +34,8 @@ impl ReplyMemory {
         self.0.resize(bytes);
     }
 
-    /// Reserves memory for a reply on this connection, or `None` for a reply of only a few bytes.
+    /// Reserves memory for a reply of this many bytes on this connection. Returns `None` for a reply that is too short
+    /// to be counted.
     ///
     /// # Errors
     /// [`Error::NoRoom`], if the memory does not become free in time.

@@ -11,10 +11,10 @@ use tokio::net::TcpStream;
 use super::Wire;
 use crate::origins::OpenFile;
 
-/// A stream that may be a socket. For a stream that is not, because it is encrypted or of a type known only at run
-/// time, bytes are copied.
+/// A stream to which the system can send files without copying them, if it is a TCP socket. Streams that are encrypted,
+/// or whose type is known only at run time, do not support this.
 pub(crate) trait SendFile: AsyncWrite {
-    /// Whether files can be sent to this stream.
+    /// Whether the system can send files to this stream without copying them.
     fn sends_files(&self) -> bool {
         false
     }

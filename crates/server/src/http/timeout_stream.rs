@@ -138,7 +138,7 @@ impl Activity {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Tells the connection to end, because another one takes its place.
+    /// Tells the connection to end, because another connection needs its slot or another reply its memory.
     pub(crate) fn evict(&self) {
         self.eviction.notify_one();
     }
@@ -388,8 +388,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     }
 }
 
-/// How long a client that still sends is read from when its connection ends; `MOST_LINGER` limits the bytes. A client
-/// that sends more does not read its reply.
+/// How long the server reads and discards what a client still sends after its connection was shut down; `MOST_LINGER`
+/// limits the bytes. A client that sends more does not read its reply.
 const LINGER: Duration = Duration::from_secs(5);
 const MOST_LINGER: usize = 64 << 20;
 

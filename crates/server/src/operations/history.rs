@@ -40,14 +40,14 @@ pub(crate) struct Totals {
     pub(crate) running: usize,
 }
 
-/// The activity of the server in one step.
+/// The activity of the server between two samples.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// End of the step in milliseconds since 1970.
+    /// End of the time that the sample covers, in milliseconds since 1970.
     at: u64,
-    /// Length of the step in seconds.
+    /// Length of the time that the sample covers, in seconds.
     seconds: f64,
-    /// Differences of the counters in this step; gauges as they were at its end.
+    /// How much the counters grew in the time that the sample covers, and the gauges as they were at its end.
     of: Totals,
 }
 
@@ -62,7 +62,7 @@ struct State {
 }
 
 impl History {
-    /// Adds the step that ends now. The first call only sets the beginning of the first step.
+    /// Adds a sample of the time since the previous call. The first call adds none.
     pub(crate) fn add(&self, totals: Totals, now: Instant) {
         let mut state = self.lock();
         if let Some((start, before)) = state.before.replace((now, totals)) {

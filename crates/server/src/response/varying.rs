@@ -74,5 +74,5 @@ impl fmt::Display for Timing<'_> {
     }
 }
 
-/// Capacity in bytes that suffices for most of these headers' values.
+/// Capacity in bytes that suffices for most values of the headers in [`Varying`].
 const USUAL_VALUE: usize = 64;

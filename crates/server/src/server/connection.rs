@@ -149,8 +149,8 @@ impl Responder {
 }
 
 impl FastResponder for Responder {
-    /// Answers a request that needs no waiting. Returns `None` for those that hyper has to answer, among them last
-    /// requests of connections and those for metrics.
+    /// Answers a request that needs no waiting. Returns `None` for a request that hyper has to answer, such as the last
+    /// one of a connection, or one for metrics.
     fn answer(
         &self,
         simple: &Simple<'_>,

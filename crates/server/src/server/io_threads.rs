@@ -109,7 +109,7 @@ impl IoThreads {
 /// The I/O thread that was chosen for a connection.
 pub(crate) struct Seat<'a> {
     pub(crate) handle: &'a Handle,
-    /// Counts the connection. The caller drops it together with the connection.
+    /// The guard that counts the connection. The caller drops the guard when the connection ends.
     pub(crate) guard: SeatGuard,
 }
 

@@ -49,7 +49,7 @@ pub(super) fn value(text: &str, default: Option<&Value>) -> Value {
     }
 }
 
-/// Those keys of origins and rules, which have no defaults, whose values are lists.
+/// The keys of origins and rules whose values are lists. These keys have no defaults that would show the type.
 pub(super) const LISTS: &[&str] = &["allow", "buckets", "guards", "redirect_ports", "urls"];
 
 /// Parses a list, which may be written with commas instead of as a TOML array.

@@ -14,7 +14,7 @@ use crate::handler::welcome::IN_PATH;
 use crate::origins::Listing;
 use crate::sources::resolver::Resolver;
 
-/// What one page shows.
+/// The content of one page: the images that match the search, and who may see them.
 pub(super) struct Page<'a> {
     /// The paths of all images that match the search.
     matches: Vec<&'a str>,

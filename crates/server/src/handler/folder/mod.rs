@@ -40,7 +40,7 @@ struct CachedListing {
     listing: Arc<Listing>,
     /// When the folder was read.
     at: Instant,
-    /// Time that reading it took.
+    /// Time that reading the folder took.
     read_time: Duration,
 }
 
@@ -64,7 +64,7 @@ struct Query {
 }
 
 impl Query {
-    /// Reads a query, or returns `None` if it is not one of this page.
+    /// Reads a query, or returns `None` if it has a parameter that the page does not have.
     fn read(query: &str) -> Option<Self> {
         let mut read = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {

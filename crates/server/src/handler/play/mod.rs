@@ -77,8 +77,8 @@ impl Play {
 #[derive(Debug, Default)]
 struct Query {
     recipe: Option<String>,
-    /// The path or URL of the source. If the request's body contains the image, the path that URLs of the image are
-    /// shown with.
+    /// The path or URL of the source. If the request's body contains the image, the path that the image has in the URLs
+    /// on the page.
     source: Option<String>,
     url: Option<String>,
     dialect: Option<String>,

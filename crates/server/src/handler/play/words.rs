@@ -7,7 +7,7 @@ use andon_recipe::{Arg, Recipe, Word};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-/// Maximum number of arguments of a word.
+/// Maximum number of arguments that a word of a recipe has.
 const MOST_ARGS: usize = 32;
 
 /// Returns the words of recipes and the formats that can be written, as JSON.

@@ -36,7 +36,7 @@ pub(crate) struct Collector {
 pub(super) struct Receipt {
     /// Number of spans, data points or log records that the collector rejected.
     pub(super) rejected: usize,
-    /// Why the collector rejected them, or a warning; empty without either.
+    /// Why the collector rejected a part of the message, or a warning; empty without either.
     pub(super) message: String,
 }
 

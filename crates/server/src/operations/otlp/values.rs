@@ -14,7 +14,8 @@ pub(super) fn integer(key: &str, value: i64) -> Value {
     json!({ "key": key, "value": { "intValue": value.to_string() } })
 }
 
-/// An attribute whose value is a whole number that may be too large for OTLP's 64 bits with a sign; it is a text then.
+/// An attribute whose value is a whole number. A number that is too large for the signed 64-bit integers of OTLP is a
+/// text.
 pub(super) fn natural(key: &str, value: u64) -> Value {
     match i64::try_from(value) {
         Ok(value) => integer(key, value),
