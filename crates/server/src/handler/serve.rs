@@ -79,8 +79,8 @@ impl App {
         Ok(variant)
     }
 
-    /// Whether the request is for the root of a served folder, without options in the query: with options, `/` is the
-    /// path of an image, which does not exist.
+    /// Whether the request is for an image at the root of a served folder, such as `/` with options in the query. No
+    /// such image exists, so the welcome page is sent.
     fn is_root(&self, variant: &RequestVariant) -> bool {
         let request = &variant.asked.request;
         let may_be = !request.is_file() && !request.style.exact && !variant.is_remote;

@@ -1,10 +1,10 @@
-//! The page at `/` of a server that was started without a configuration file: thumbnails of the folder's images, a
-//! search in their names, and URLs of one of them in every dialect.
+//! The page at `/` with the images of the folder served there: thumbnails, a search in their names, and URLs of one of
+//! them in every dialect. It is on if the server was started without a configuration file, or if `folder.allow` is set.
 //!
 //! The page works without its script, which only says why an image cannot be shown.
 //!
-//! The page is for the user of this machine only, because it lists the folder, unless the folder is shared. Others get
-//! [`App::welcome`], and so do clients that do not accept HTML.
+//! The page is for the user of this machine only, because it lists the folder, unless `folder.allow` opens it to
+//! others. Other clients get [`App::welcome`], and so do clients that do not accept HTML.
 
 mod html;
 
