@@ -126,7 +126,7 @@ pub(crate) struct App {
     pub(crate) log: AccessLog,
     /// The proxies that are trusted to name the client of a request.
     pub(crate) proxies: Proxies,
-    /// TLS for new connections.
+    /// The certificate and settings for new TLS connections; `None` if no certificate is configured.
     pub(crate) tls: Option<Tls>,
     /// Memory for the replies on HTTP/2 connections. Survives reloads.
     pub(crate) reply_memory: ReplyMemory,

@@ -1,4 +1,4 @@
-//! Stops HTTP/2 clients that send endless frames that ask for no response: PING and SETTINGS must be acknowledged,
+//! Stops HTTP/2 clients that send endless frames that request no HTTP response: PING and SETTINGS must be acknowledged,
 //! while WINDOW_UPDATE, PRIORITY, RST_STREAM, empty DATA and unknown frames must be examined.
 //!
 //! A connection starts with an allowance for such frames. Requests, bytes of responses and time add to it, because
@@ -125,8 +125,8 @@ impl Frames {
     }
 }
 
-/// How many more frames without a response a client may send, counted in units: a frame that must be acknowledged costs
-/// [`ACKNOWLEDGED`] units, any other one unit.
+/// How many more frames that request no HTTP response a client may send, counted in units: a frame that must be
+/// acknowledged costs [`ACKNOWLEDGED`] units, any other one unit.
 #[derive(Debug)]
 struct Allowance {
     units: u64,

@@ -46,8 +46,9 @@ pub struct Server {
     requests: mpsc::Receiver<ReloadRequest>,
 }
 
-/// Creates the runtime for a server: one thread for what belongs to no connection, and a few that may wait for disks.
-/// Connections are accepted and served on `IoThreads`, and the worker threads are the server's own, too.
+/// Creates the runtime for a server: one thread for work that belongs to no connection, and threads that wait for
+/// disks, which are started when needed. Connections are accepted and served on `IoThreads`, and the worker threads are
+/// the server's own, too.
 ///
 /// # Errors
 /// If the system cannot start the threads.

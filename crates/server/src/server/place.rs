@@ -16,7 +16,7 @@ pub(super) struct Place {
     pub(super) is_proxied: bool,
 }
 
-/// A bound address: its listeners, and the part of the configuration that they serve.
+/// A bound address: its listeners, and what they serve.
 pub(super) struct Bound {
     pub(super) place: Place,
     /// One listener per I/O thread, or a single one if the socket cannot be split.

@@ -210,8 +210,8 @@ impl Explainer {
         self.formats.iter().filter_map(url).collect()
     }
 
-    /// Returns a URL whose result every browser shows: that of the recipe itself, unless its format is one that is offered
-    /// only to browsers that accept it.
+    /// Returns a URL whose result every browser shows: that of the recipe itself or, if only browsers that accept the
+    /// recipe's format are offered it, that of the recipe with the format left open.
     fn for_all_browsers(&self) -> Option<String> {
         let is_offered = |format: &FormatName| self.formats.iter().any(|(name, _)| name == format);
         match &self.recipe.output.format {
