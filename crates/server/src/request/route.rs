@@ -44,8 +44,8 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// Returns the route of a path without its query. The path of a part that is not `open` to the client is
-    /// routed like that of an image.
+    /// Returns the route of a path without its query. The path of a part that is not `open` to the client is routed
+    /// like any other path: as that of an image or, at an address for metrics, of nothing.
     pub(crate) fn of(purpose: Purpose, path: &str, open: impl Fn(Part) -> bool) -> Self {
         match (purpose, path) {
             (_, "/healthz") => Self::Health,

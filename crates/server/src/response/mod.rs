@@ -322,8 +322,8 @@ fn with_type(status: StatusCode, body: impl Into<Body>, media_type: &str) -> Rep
     reply
 }
 
-/// Sets `Content-Type`, and the headers that keep browsers from interpreting the body as another type or running
-/// scripts in it.
+/// Sets `Content-Type`, the header that keeps browsers from interpreting the body as another type and, for SVG images,
+/// the one that keeps browsers from running scripts in them.
 pub(crate) fn set_media_type(headers: &mut HeaderMap, media_type: &str) {
     set(headers, header::CONTENT_TYPE, media_type);
     headers.insert(
