@@ -178,9 +178,9 @@ impl Admission {
     }
 
     /// Runs `job` on a worker thread when its turn has come and its planned peak fits into memory. The job may use idle
-    /// threads while no other job waits for them. It receives its decoded frame if it does not have to decode itself:
-    /// the frame may come from the cache, or be decoded together with other jobs (see [`shared_decode`]) or for the
-    /// cache. Dropping the future withdraws the job.
+    /// threads while no other job waits for them. Its second argument is the decoded frame to start with, or `None` if
+    /// the job has to decode its source itself. The frame may come from the cache, or be decoded together with other
+    /// jobs (see [`shared_decode`]) or for the cache. Dropping the future withdraws the job.
     ///
     /// # Errors
     /// The errors of the job; `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget; `Panicked`.

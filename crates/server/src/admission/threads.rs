@@ -149,9 +149,9 @@ impl Pool {
         }
     }
 
-    /// Waits for work. A thread that has not `has_rested` yet waits only for a moment. If nothing arrives and all other
-    /// threads are idle, too, it frees the buffers that were kept for the next image. Also returns whether the thread
-    /// has rested now.
+    /// Waits for work. A thread that has not `has_rested` yet waits for at most [`REST`]. If no work arrives in that
+    /// time and all other threads are idle, too, it frees the buffers that were kept for the next image. Also returns
+    /// whether the thread has rested now.
     fn wait<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -181,6 +181,6 @@ impl Pool {
 /// How long a thread without work waits before it checks whether all other threads are idle, too.
 const REST: Duration = Duration::from_secs(1);
 
-/// Niceness of the worker threads: if both need a core, they get a third of the weight of the threads that respond to
-/// requests.
+/// Niceness of the worker threads above that of the process. When a worker thread and a thread that responds to
+/// requests compete for a core, the worker thread gets a third of the other's weight.
 const NICENESS: i32 = 5;

@@ -1,10 +1,10 @@
 //! Images in a bucket of S3 or a store with the same API, of Google Cloud Storage, or of Azure Blob Storage, which
 //! calls a bucket a container.
 //!
-//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores, whose keys it restricts. Credentials
-//! of the platform expire, so they are put into headers when a request is sent. The requests go through the same client
-//! as those of all other origins, so that the guard, the deadlines, the byte limit and the rule that only complete
-//! bodies count apply here, too.
+//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores. `object_store` does not accept every
+//! object key. Credentials of the platform expire, so they are put into headers when a request is sent. The requests go
+//! through the same client as those of all other origins, so that the guard against connections to addresses that are
+//! not permitted, the deadlines, the byte limit and the rule that only complete bodies count apply here, too.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;

@@ -190,6 +190,7 @@ impl ObjectInfo {
     }
 }
 
-/// Maximum number of retries of a request. A server would not have the time for as many.
+/// Maximum number of retries of a request by a command. The server retries less often, because its requests have
+/// shorter deadlines.
 const RETRIES: u32 = 5;
 const RETRY: Duration = Duration::from_secs(60);

@@ -1,5 +1,5 @@
-//! The bucket through which nodes share results. Unlike those of origins, it is also written to. Its requests pass the
-//! same guard.
+//! The bucket through which nodes share results. Unlike the buckets of origins, it is also written to. The same guard
+//! checks the addresses that its connections go to.
 
 use std::sync::Arc;
 use std::time::Duration;

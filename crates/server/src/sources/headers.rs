@@ -164,7 +164,7 @@ impl HeaderReaders {
 }
 
 impl Running {
-    /// Returns the headers that have taken longer than `most_time`: by how much, and the key of each source.
+    /// For each header that has taken longer than `most_time`, returns by how much, and the key of its source.
     fn late(
         &self,
         most_time: Duration,

@@ -179,7 +179,8 @@ impl OpenSource {
         }
     }
 
-    /// Returns the state of the source's file, if the source is a file that may be served unchanged again.
+    /// Returns the state of the source's file if the same response can be sent again as long as the file is in this
+    /// state: for a file that is not yet in memory, need not match a digest and was not modified in the future.
     pub(crate) fn same_again(&self) -> Option<Identity> {
         match &self.content {
             // A modification time in the future is sent as the present moment, so it changes with every response.

@@ -56,8 +56,8 @@ impl Resolver {
         Ok(self.input_of(request, fetcher.fetch(self, request)?, overlays))
     }
 
-    /// Reads the overlay images of a request whose source is given by other means. Overlays that are not in folders are
-    /// fetched, which blocks this thread.
+    /// Reads the overlay images of a request whose source is not fetched from an origin, such as an upload. Overlays
+    /// that are not in folders are fetched, which blocks this thread.
     ///
     /// # Errors
     /// `Target` for an overlay at a URL that no origin serves; for missing overlays as [`Resolver::open`].
@@ -113,8 +113,8 @@ impl Resolver {
     /// Fetches a request's source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
-    /// The errors of [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a truncated source that is to be served
-    /// unchanged.
+    /// The errors of [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a source that is to be
+    /// served unchanged and whose end the origin did not mark, so that it may be truncated.
     pub async fn fetch(
         &self,
         request: &ImageRequest,
@@ -182,7 +182,7 @@ impl Resolver {
         self.input(request, path, Content::Fetched(source), overlays)
     }
 
-    /// Whether the request is for the root itself, and a folder is served there.
+    /// Whether the request is for `/` itself, and an origin serves the paths below it.
     pub(crate) fn is_root(&self, request: &ImageRequest) -> bool {
         request.source.as_str().is_empty() && self.origins.figures_of("").is_ok()
     }
@@ -194,8 +194,8 @@ impl Resolver {
         })
     }
 
-    /// Whether a folder is served at `/`, readable for everybody, that shows a list of its images there. It does not if
-    /// all its files are served, because it may then have an index page of its own.
+    /// Whether the server shows a list of the images in the folder at `/`: everybody may request its files, and it is
+    /// configured to serve images only. A folder whose files are all served may have an index page of its own.
     pub(crate) fn lists_its_root(&self) -> bool {
         let serves_folder = self.origins.figures_of("").is_ok() && !self.origins.is_remote("");
         serves_folder && self.opens_files() && self.origins.files("") == Files::Images

@@ -210,7 +210,11 @@ impl Resolver {
         self.resolve(self.dialects.parse(target)?)
     }
 
-    /// Returns the request with its sources located in the origins.
+    /// Returns the request with its source and its fallback image in the canonical form of their origins.
+    ///
+    /// # Errors
+    /// `Target` for a source or an overlay at a URL that no origin serves, and for a redirect to such a URL; `Moved`
+    /// for any other redirect.
     fn resolve(&self, mut request: ImageRequest) -> Result<ImageRequest, Error> {
         if let Ask::Redirect(redirect) = request.ask {
             let Redirect { to, status } = redirect;

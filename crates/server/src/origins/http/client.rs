@@ -77,7 +77,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) validators: Option<&'a SourceValidators>,
     /// Patterns that the targets of redirects have to match, if there are any.
     pub(crate) patterns: &'a [UrlPattern],
-    /// The store that the request is for, if it is one. Its errors are explained in the log.
+    /// The kind of object store that receives the request; `None` for a web server. Errors of stores are explained in
+    /// the log.
     pub(crate) store: Option<Store>,
 }
 
@@ -173,10 +174,11 @@ impl Client {
         })
     }
 
-    /// Returns when the request may be sent, if the number of requests per second is limited.
+    /// Takes the next turn of the rate limiter, and returns when the request may be sent; `None` if the number of
+    /// requests per second is not limited.
     ///
     /// # Errors
-    /// `Paced` if that would be after `until`.
+    /// `Paced` if the turn would be after `until`.
     fn turn(&self, now: Instant, until: Instant) -> Result<Option<Instant>, Error> {
         let Some(pace) = &self.rules.pace else {
             return Ok(None);

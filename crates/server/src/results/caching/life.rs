@@ -1,5 +1,5 @@
 //! How long a result is fresh on this server, and the caching headers that clients get. The operator's rule takes
-//! precedence over what the origin says, and that over the defaults.
+//! precedence over the origin's directives, and these take precedence over the defaults.
 
 use std::time::Duration;
 
@@ -189,13 +189,14 @@ impl ClientSide {
     }
 
     /// Returns the `Age` header in seconds of a result that was cached for `age`, or `None` if the header is not sent.
-    /// It is only needed with the origin's directives, which count from the arrival of the source.
+    /// Only the origin's directives need the header, because they count from the arrival of the source.
     pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {
         let is_kept = !matches!(status, CacheStatus::Forwarded { .. });
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
-    /// Returns the `Cache-Control` header for a result of this age in a response of this style.
+    /// Returns the `Cache-Control` header for a result of this age, or `None` if the header is not sent. `style` may
+    /// shorten the lifetime.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
             Self::Words(words) => Some(words.clone()),

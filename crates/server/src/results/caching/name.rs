@@ -66,9 +66,9 @@ impl TextFonts {
     }
 }
 
-/// Words of which at least one is in every recipe that writes text, and in the rules of every dialect that do. If one
-/// of them means something else in some rules, the result gets another key than necessary when the fonts change, which
-/// is harmless.
+/// Every recipe that writes text contains at least one of these words, and so do the rules of every dialect that write
+/// text. If a word means something else in some rules, their results get other keys when the fonts change although they
+/// need not, which is harmless.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
 /// The inputs of a URL's purge tag: recipes in whole pixels, or rules, with the format left open.
@@ -246,7 +246,7 @@ impl Names {
     }
 }
 
-/// Returns the same rules, but without an output format.
+/// Returns `rules` without their output format.
 fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     let output = Output {
         format: None,

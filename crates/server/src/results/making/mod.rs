@@ -65,7 +65,7 @@ pub(crate) struct Maker {
     pub(crate) timeout: Duration,
     /// How long encoding may take for a request if another format would do as well.
     pub(crate) patience: Duration,
-    /// Queue of the results that take longer to encode and are made in the background.
+    /// Queue of results that take longer to encode than `patience` and are made in the background.
     pub(crate) behind: Behind,
     /// Counters of requests of idle priority, which give way to all others.
     pub(crate) idle: Arc<Idle>,
@@ -121,7 +121,8 @@ impl Maker {
         }
     }
 
-    /// Obtains the result within the allowance. A result that takes longer to encode is only looked up in the cache.
+    /// Obtains the result within the allowance of the request. A result that is known to take longer to encode is only
+    /// looked up in the cache.
     async fn obtain_within(
         self: &Arc<Self>,
         ctx: &RequestContext,

@@ -185,8 +185,8 @@ impl Maker {
             .value?)
     }
 
-    /// Makes a result of a source that was fetched, unless the cache has one of this very source, made for an
-    /// equivalent URL.
+    /// Makes a result of a source that was fetched. If the cache has a result of the same version of the source, such
+    /// as one that was made for an equivalent URL, that result is stored again with the new `terms` instead.
     async fn prolonged_or_made(
         &self,
         ctx: &RequestContext,
@@ -295,7 +295,7 @@ impl Maker {
         }
     }
 
-    /// Stores the old result again, with new terms.
+    /// Stores the old result again, with new caching terms.
     fn prolong(&self, ctx: &RequestContext, key: Key, old: &Entry, terms: &Terms) -> Made {
         let notes = Notes {
             client: terms.client.clone(),
