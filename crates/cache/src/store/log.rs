@@ -14,7 +14,7 @@ use crate::purge::{Mark, Rules, Selector};
 /// The contents of the shared purge log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedLog {
-    /// The number that the log started with.
+    /// The number that precedes that of the first purge in the log.
     pub(crate) start: u64,
     /// The log has dropped the purges up to this number, so that entries with a lower position cannot be checked and
     /// count as purged.

@@ -190,7 +190,6 @@ impl ObjectInfo {
     }
 }
 
-/// Maximum number of retries of a request by a command. The server retries less often, because its requests have
-/// shorter deadlines.
+/// Maximum number of retries of a request by a command. The server, whose clients wait, retries only once by default.
 const RETRIES: u32 = 5;
 const RETRY: Duration = Duration::from_secs(60);

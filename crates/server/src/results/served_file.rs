@@ -167,7 +167,7 @@ const MOST_IDLE: Duration = Duration::from_secs(10);
 /// A file is read again after this time, because writing to it through shared memory need not change its times.
 const MOST_AGE: Duration = Duration::from_secs(60);
 
-/// Bytes of memory that all files in the queue may take together.
+/// Maximum bytes of memory for all files whose content is in memory.
 const MOST_BYTES: u64 = 8 << 20;
 
 #[cfg(test)]

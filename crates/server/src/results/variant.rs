@@ -298,7 +298,7 @@ impl RequestVariant {
     }
 }
 
-/// Maximum number of targets: at about 2 KB each, they take 16 MB at most.
+/// Maximum number of targets in the cache: at about 2 KB each, they take 16 MB at most.
 const MOST: u64 = 8192;
 
 /// Maximum length in bytes of a target that is stored. Longer ones are rare, and could take up too much memory.

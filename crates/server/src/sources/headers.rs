@@ -186,7 +186,7 @@ impl Drop for Registration {
 /// Time limit for reading one header and planning: a thousand times what a large header takes.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
-/// Minimum number of slots, as on a machine with one core.
+/// Minimum number of slots for reading headers, as on a machine with one core.
 const FEWEST: usize = 4;
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub struct Read {
 }
 
 impl OpenSource {
-    /// Size in bytes of all files together.
+    /// Size in bytes of the source and all overlays together.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.source_size().saturating_add(self.overlays.size())
@@ -143,8 +143,8 @@ impl OpenSource {
         self.overlays.is_empty() && !matches!(self.content, Content::File(..))
     }
 
-    /// Returns the source without overlays, for other requests as well. A digest that one request's URL states is not
-    /// checked.
+    /// Returns the source in a form that other requests can use, too: without this request's overlays, and without the
+    /// digest that its URL may require.
     pub(crate) fn source_alone(&self) -> Self {
         Self {
             path: self.path.clone(),

@@ -48,12 +48,12 @@ pub(crate) struct Client {
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) timeouts: OriginTimeouts,
-    /// Maximum number of requests at a time.
+    /// Maximum number of requests to the origin at a time.
     pub(crate) fetches: usize,
-    /// Permits for these requests. The slots of an origin are kept across reloads, so their number may differ from
+    /// Permits for requests to the origin, one for each. They are kept across reloads, so their number may differ from
     /// `fetches` until they are resized.
     pub(crate) slots: Permits,
-    /// Rate limiter of these requests, if their number per second is limited.
+    /// Rate limiter for requests to the origin; `None` if their number per second is not limited.
     pub(crate) pace: Option<Arc<Pace>>,
     pub(crate) most_bytes: u64,
     pub(crate) redirects: u32,
@@ -109,7 +109,7 @@ impl Client {
         })
     }
 
-    /// Returns the slots. Each request takes one of them.
+    /// Returns the permits for requests to the origin. Each request takes one of them.
     pub(crate) fn slots(&self) -> &Permits {
         &self.rules.slots
     }
@@ -119,7 +119,7 @@ impl Client {
         self.rules.pace.as_ref()
     }
 
-    /// Sets the number of slots to that of this client's configuration.
+    /// Sets the number of permits for requests to the one in this client's configuration.
     pub(crate) fn resize(&self) {
         self.rules.slots.resize_to(self.rules.fetches);
     }
@@ -469,10 +469,10 @@ fn jitter() -> Duration {
 
 const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
 
-/// Time limit for the body of an error, which is only read for the log.
+/// Time limit for reading the body of an error response, which is only read for the log.
 const ERROR: Duration = Duration::from_secs(1);
 
-/// Maximum bytes of the body of an error that are read.
+/// Maximum bytes of the body of an error response that are read.
 const MOST_ERROR_BYTES: usize = 4 << 10;
 
 /// Maximum bytes of the status line and all headers of one response together.

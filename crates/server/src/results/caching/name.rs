@@ -36,10 +36,10 @@ pub(crate) struct Resolved {
     pub(crate) canonical: Option<String>,
 }
 
-/// The fonts for drawing text, as far as results depend on them.
+/// The fonts for drawing text, if results depend on which fonts are installed.
 #[derive(Debug)]
 struct TextFonts {
-    /// The name of the set of fonts; empty for the fonts of every build.
+    /// Name of the set of fonts; empty for the fonts that every build has.
     name: String,
     /// The names of formats whose files may contain text to draw.
     formats: Vec<&'static str>,
@@ -73,7 +73,7 @@ const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
 /// The inputs of a URL's purge tag: recipes in whole pixels, or rules, with the format left open.
 struct TagInputs {
-    /// The recipe or rules of the request.
+    /// The recipe or rules of the request, with the format left open.
     any_format: String,
     /// The recipe or rules that the URL states by itself, if the request's headers changed them. The result then has a
     /// key of its own: another URL may lead to the same recipe, and a purge of one URL must not purge the other.

@@ -19,10 +19,10 @@ use crate::sources::rendering::{Planned, Prepared};
 /// A task that measures or indexes a source's pixels.
 struct Task<H> {
     bytes: Bytes,
-    /// Key of the bytes, if other requests may need the same task.
+    /// Key of the source's bytes; `None` if no other request can need the same measurement or index.
     source: Option<Key>,
     deadline: Deadline,
-    /// Keeps the memory of the bytes reserved.
+    /// Keeps the memory of the source's bytes reserved.
     holds: Arc<H>,
 }
 

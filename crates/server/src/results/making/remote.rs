@@ -110,9 +110,9 @@ impl Maker {
         ObtainedResult::from_flight(outcome, is_stale, ctx.began)
     }
 
-    /// Replaces the old result by an entry without bytes, which is never sent, unless its renewal has failed for a
-    /// reason for which RFC 5861 allows stale responses (any 5xx). If the origin has answered that the source does not
-    /// exist, or with a source of which no result can be made, the old result must not be served any more.
+    /// Replaces the old result by an entry without bytes, which is never sent, after its renewal failed with `error`:
+    /// the origin has answered that the source does not exist, or with a source of which no result can be made. Does
+    /// nothing for a 5xx error, because RFC 5861 allows stale responses then.
     fn end_if_superseded(&self, ctx: &RequestContext, old: Key, error: &Error) {
         if error.status().is_server_error() {
             return;
@@ -124,7 +124,8 @@ impl Maker {
         self.results.cache.put(old, entry, ctx.ticket);
     }
 
-    /// Returns a fresh result that another computation has made between the look-up and the start of this one.
+    /// Returns a fresh result that another computation has made between this request's look-up and the start of its own
+    /// computation.
     async fn made_meanwhile(&self, ctx: &RequestContext) -> Option<Made> {
         let resolved = self.resolve_known(&ctx.variant).await?;
         let is_fresh = |hit: &Hit| fresh_for(hit).is_some();
