@@ -1,5 +1,5 @@
-//! The bucket through which nodes share results. Unlike the buckets of origins, it is also written to. The same guard
-//! checks the addresses that its connections go to.
+//! The bucket through which nodes share results. Unlike the buckets of origins, it is also written to. As for origins,
+//! connections go only to permitted addresses.
 
 use std::sync::Arc;
 use std::time::Duration;

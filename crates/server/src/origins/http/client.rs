@@ -1,5 +1,5 @@
-//! The HTTP client for origins: one pool of guarded connections per origin, and limits for each GET. A response is
-//! either complete or an error.
+//! The HTTP client for origins: a pool of connections for each origin, only to permitted addresses, and limits for each
+//! GET. A response is either complete or an error.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -93,10 +93,11 @@ pub(crate) type Authorizing<'a> =
     Pin<Box<dyn Future<Output = Result<HeaderMap, OriginError>> + Send + 'a>>;
 
 impl Client {
-    /// Creates a client whose connections the guard checks. `ca` is a PEM file of further trusted certificates.
+    /// Creates a client that connects only to addresses that `guard` permits. `ca` is a PEM file of further trusted
+    /// certificates.
     ///
     /// # Errors
-    /// A message about that file.
+    /// A message about the file.
     pub(crate) fn new(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Self, String> {
         let connector = Connector::new(guard, ca, rules.timeouts.connect.0)?;
         let http = pool(rules.fetches)

@@ -249,8 +249,8 @@ where
         self.worth.is_some()
     }
 
-    /// Whether a result that takes `cost` of processor time and has these terms is to be written to the store that
-    /// nodes share.
+    /// Whether a result that takes `cost` of processor time and has these caching terms is to be written to the store
+    /// that nodes share.
     pub(crate) fn is_worth_sharing(&self, cost: Duration, terms: &Terms) -> bool {
         let worth = self.worth.as_ref();
         worth.is_some_and(|least| least.check(cost, terms).is_ok())

@@ -187,7 +187,7 @@ impl Maker {
     }
 
     /// Makes a result of a source that was fetched. If the cache has a result of the same version of the source, such
-    /// as one that was made for an equivalent URL, that result is stored again with the new `terms` instead.
+    /// as one that was made for an equivalent URL, that result is stored again with the new caching `terms` instead.
     async fn prolonged_or_made(
         &self,
         ctx: &RequestContext,
