@@ -97,7 +97,7 @@ impl Pool {
     }
 
     /// Waits for the next work of the thread at `seat`, or returns `None` if the thread has to end. `has_helped` says
-    /// whether it ran a part before.
+    /// whether the thread's last work was a part of another thread's job.
     fn next(&self, seat: usize, has_helped: bool, placement: &mut Placement) -> Option<Next> {
         let mut state = self.lock();
         if has_helped {

@@ -98,10 +98,10 @@ impl BucketOrigin {
         &self.client
     }
 
-    /// Requests the object at `path` below the configured folder, unless it still has these `validators`. `path` is
-    /// either percent-decoded, or `//` followed by a path as it is escaped in a URL. The part after the slash behind
-    /// the folder is the key, whose segments have no special meaning. For an origin of several buckets, `path` is a URL
-    /// with a bucket's name and such an escaped path.
+    /// Requests an object below the configured folder, unless it still has these `validators`. `path` is the object's
+    /// percent-decoded key, with or without a slash before it, or `//` and the key as it is escaped in a URL. The
+    /// segments of a key have no special meaning. For an origin of several buckets, `path` is the object's URL, such as
+    /// `s3://BUCKET/KEY`.
     ///
     /// # Errors
     /// The errors of [`Client::get`]; `Missing` also for an empty key; `Target` for a key that the store's signatures
