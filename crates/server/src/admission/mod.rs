@@ -129,7 +129,8 @@ impl Admission {
     /// same bytes. This takes very little time, so rejections are cheap.
     ///
     /// # Errors
-    /// `Refused`; `Stuck`; `Pixels(Limit)` for files that are larger than the share of memory for source files.
+    /// `Refused` under overload or if the deadline cannot be met; `Stuck` if all worker threads are stuck;
+    /// `Pixels(Limit)` for files that are larger than the share of memory for source files.
     pub(crate) fn enter(
         &self,
         bytes: u64,
@@ -183,7 +184,8 @@ impl Admission {
     /// jobs (see [`shared_decode`]) or for the cache. Dropping the future withdraws the job.
     ///
     /// # Errors
-    /// The errors of the job; `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget; `Panicked`.
+    /// The errors of the job; `Refused` if it would wait too long or miss its deadline; `Pixels(Limit)` for a plan that
+    /// exceeds the whole memory budget; `Panicked` if the job panicked.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         mut admitted: Admitted,

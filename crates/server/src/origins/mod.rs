@@ -217,7 +217,8 @@ impl Origins {
     /// Opens the file or folder that `source` names in a folder origin. `source` is a percent-decoded path below `/`.
     ///
     /// # Errors
-    /// `Missing`, also for sources that are not in a folder origin; `Forbidden`, `Io`, as for [`Root::entry`].
+    /// The errors of [`Root::entry`]; `Missing` also for sources that are not in a folder origin; `Withheld` also for
+    /// names that begin with a dot.
     pub fn entry(&self, source: &str, blocking: Blocking) -> Result<Entry, Error> {
         let (origin, path) = self.find(source)?;
         let Backend::Folder(folder) = &origin.backend else {
@@ -282,7 +283,9 @@ impl Origins {
     /// Fetches the whole source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Origin`, `Io`, `Changing`, `Pixels(Limit)`.
+    /// `Missing`, `Forbidden` or `Withheld` if there is no such source, or it may not be read or is not served;
+    /// `Origin` if a fetch over a network failed; `Io` or `Changing` if a file cannot be read or is written to
+    /// meanwhile; `Pixels(Limit)` for a source that is too large; `Target` for an object key that cannot be requested.
     pub async fn fetch(
         &self,
         source: &str,

@@ -84,7 +84,7 @@ impl TargetCache {
     /// Returns the variant of a target for a client with these headers. The formats in `without` are not used.
     ///
     /// # Errors
-    /// `Target`.
+    /// `Target` for an invalid or expired target, or one that is not open to everybody; `Moved` for a redirect.
     pub(crate) fn understand(
         &self,
         target: &str,

@@ -76,7 +76,8 @@ impl HeaderReaders {
     ///
     /// # Errors
     /// The errors of `work`; `SlowHeader` if it takes longer than [`MOST_TIME`], or if other work on the same source
-    /// already does; `Stuck` if all slots are taken by such work; `NoRoom` if no slot becomes free in time; `Panicked`.
+    /// already does; `Stuck` if all slots are taken by such work; `NoRoom` if no slot becomes free in time; `Panicked`
+    /// if `work` panicked.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         source: Option<Key>,

@@ -221,7 +221,8 @@ impl OpenSource {
     /// Returns the file with up to `most` bytes of its beginning, for callers that read the rest in pieces.
     ///
     /// # Errors
-    /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` if the source is not an unread file.
+    /// `Pixels(Limit)` if the file is too large; `Changing` if it has changed since it was opened; `Io` if it cannot be
+    /// read; `Missing` if the source is not an unread file.
     pub(crate) fn begin(&self, most: usize, blocking: Blocking) -> Result<FileHead, Error> {
         let Content::File(file, metrics) = &self.content else {
             return Err(Error::Missing {
@@ -242,7 +243,8 @@ impl OpenSource {
     /// Reads the source and the overlays.
     ///
     /// # Errors
-    /// `Pixels(Limit)`, `Changing`, `Io`.
+    /// `Pixels(Limit)` if a file is too large; `Pixels(Unfit)` if the source does not have the digest that the URL
+    /// states; `Changing` if a file has changed since it was opened; `Io` if one cannot be read.
     pub fn read(&self) -> Result<Read, Error> {
         self.read_if(Blocking::Allowed)
     }

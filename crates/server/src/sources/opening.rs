@@ -41,7 +41,9 @@ impl Resolver {
     /// fetched, which blocks this thread.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing overlay, and all errors of [`Resolver::fetch`].
+    /// `Missing`, `Forbidden` or `Withheld` if there is no such source, or it may not be read or is not served; `Moved`
+    /// for a folder's path without its trailing slash; `Io` for errors of the file system; `Pixels` for a missing
+    /// overlay or a file that is no image; and the errors of [`Resolver::fetch`].
     pub fn open(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
         let locations = self.overlays_to_fetch(request);
         if !self.is_remote(request) && locations.is_empty() {
@@ -141,8 +143,8 @@ impl Resolver {
     /// folders.
     ///
     /// # Errors
-    /// `Pixels` naming an overlay that is missing in the folder of overlays, `Overlay` for one that an origin does not
-    /// have; `Io`, as [`Root::entry`].
+    /// `Pixels` naming an overlay that is missing in the folder of overlays; `Overlay` for one that cannot be opened in
+    /// the folder of an origin; `Io`, as for [`Root::entry`].
     ///
     /// [`Root::entry`]: crate::origins::Root::entry
     pub(crate) fn open_overlays(

@@ -138,7 +138,9 @@ impl Client {
     /// Sends the request, follows redirects, and reads the whole response.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Origin`, and `Pixels(Limit)` for a response that is too large.
+    /// `Missing` or `Forbidden` if the server responds that there is no such source or that it may not be read;
+    /// `Pixels(Limit)` for a response that is too large; `Origin` for any other failure, such as an error status, a
+    /// time-out or a broken connection.
     pub(crate) async fn get(&self, ask: &Ask<'_>, budget: &Budget) -> Result<Fetched, Error> {
         let start = Instant::now();
         let total = self.rules.timeouts.total.0;

@@ -179,10 +179,10 @@ impl Maker {
     }
 
     /// Checks whether images can be made: whether worker threads and threads that read headers still return from their
-    /// work.
+    /// work, and whether worker processes can be started.
     ///
     /// # Errors
-    /// `Stuck`.
+    /// `Stuck` if all threads of one kind are stuck, or worker processes cannot be started.
     pub(crate) fn turns(&self) -> Result<(), Error> {
         let stuck = self.admission.stuck().or_else(|| self.headers.stuck());
         let stuck = stuck.or_else(crate::error::Stuck::of_processes);
