@@ -43,7 +43,7 @@ impl Key {
         &self.0
     }
 
-    /// Parses the output of `Display`.
+    /// Parses a key from 64 lower-case hexadecimal digits, as `Display` formats it. `None` for any other text.
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
         // `from_str_radix` alone would accept a sign, and `to_string` prints small letters only.
         if text.len() != 2 * Self::BYTES

@@ -2,9 +2,9 @@
 //! missing results.
 //!
 //! [`Cache`] stores finished results in memory and on disk, each within a size limit, and in a store that nodes share.
-//! It computes how long each result may be used. [`Flights`] lets all callers that need the same missing result share one computation. [`Table`] is a map in
-//! memory with a size limit, for everything else that is looked up by key. The crate handles bytes only: it knows
-//! neither images nor HTTP.
+//! It computes how long each result may be used. [`Flights`] lets all callers that need the same missing result share
+//! one computation. [`Table`] is a map in memory with a size limit, for everything else that is looked up by key. The
+//! crate handles bytes only: it knows neither images nor HTTP.
 //!
 //! It makes these promises, each of which has a test:
 //! - The bytes that are served are exactly the bytes that were stored, whatever a crash or the disk did in between.

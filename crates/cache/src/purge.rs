@@ -68,7 +68,7 @@ pub(crate) struct Marks {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The newest generation assigned.
+    /// Generation number of the newest purge.
     generation: u64,
     /// Lowest generation at which the making of a result may have begun for it to be stored. The purge marks before it
     /// were dropped, so older results cannot be compared with them.
@@ -186,7 +186,7 @@ impl Marks {
             .retain(|mark| mark.generation > up_to);
     }
 
-    /// Returns the newest generation and one mark for each purge in force.
+    /// Returns the generation number of the newest purge, and one mark for each purge in force.
     pub(crate) fn all(&self) -> (u64, Vec<Mark>) {
         let inner = self.inner.reading();
         let marks = inner.rules.all();

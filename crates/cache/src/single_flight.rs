@@ -32,7 +32,7 @@ use crate::locks::Lock;
 #[derive(Clone, Debug)]
 pub struct Flights<K, V>(Arc<All<K, V>>);
 
-/// The flights by key. A flight that no caller waits for any more may remain for a moment.
+/// The computations under way, by key. One that no caller waits for any more may remain for a moment.
 type All<K, V> = Mutex<HashMap<K, Weak<Flight<V>>>>;
 
 impl<K, V> Default for Flights<K, V> {

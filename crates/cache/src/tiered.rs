@@ -246,7 +246,8 @@ impl Cache {
         inner.keep_in_memory(key, stored);
     }
 
-    /// Stores a note, which is not a result, on disk only. [`Cache::get_from_disk`] finds it after a restart, too.
+    /// Stores a note (an entry with data other than a result, such as facts about a source) on disk only.
+    /// [`Cache::get_from_disk`] finds it after a restart, too.
     pub fn put_on_disk(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         if let Some(disk) = &inner.disk
@@ -256,7 +257,8 @@ impl Cache {
         }
     }
 
-    /// Returns a note that was [put](Cache::put) like a result, however old it is. This does not count as a look-up.
+    /// Returns a note (an entry with data other than a result) from memory or disk, however old it is. The note must
+    /// have been stored with [`Cache::put`]. This does not count as a look-up.
     pub async fn get_note(&self, key: &Key) -> Option<Arc<Entry>> {
         let inner = &*self.inner;
         if let Some(memory) = &inner.memory
@@ -269,13 +271,15 @@ impl Cache {
         Some(stored.entry)
     }
 
-    /// Returns a note from disk, however old it is. This does not count as a look-up.
+    /// Returns a note (an entry with data other than a result) from disk, however old it is. This does not count as a
+    /// look-up.
     pub async fn get_from_disk(&self, key: &Key) -> Option<Arc<Entry>> {
         let stored = self.inner.find_on_disk(key).await?;
         Some(stored.entry)
     }
 
-    /// Returns how long to wait for the shared store before a result is made at the same time. `None` without a store.
+    /// Returns how long to wait for a look-up in the shared store before starting to make the result in parallel.
+    /// `None` without a store.
     pub fn patience_for_store(&self) -> Option<Duration> {
         self.inner.store.as_ref().map(SharedStore::patience)
     }
@@ -303,13 +307,15 @@ impl Cache {
         hit
     }
 
-    /// Returns a note from the store that nodes share, however old it is. This does not count as a look-up.
+    /// Returns a note (an entry with data other than a result) from the store that nodes share, however old it is. This
+    /// does not count as a look-up.
     pub async fn get_note_from_store(&self, key: &Key) -> Option<Arc<Entry>> {
         let stored = self.inner.store.as_ref()?.get(key).await?;
         Some(stored?.entry)
     }
 
-    /// Queues a result or a note for writing to the store that nodes share, in the background. Does not wait.
+    /// Queues an entry for writing to the store that nodes share, in the background: a result, or a note with other
+    /// data. Does not wait.
     pub fn put_in_store(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         if let Some(store) = &inner.store

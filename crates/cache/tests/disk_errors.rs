@@ -1,4 +1,5 @@
-//! A disk that lies, fills up, turns read-only or fails: serving goes on, and it heals by itself.
+//! A disk that returns wrong bytes, fills up, turns read-only or fails: the cache continues to serve, and recovers by
+//! itself.
 
 mod common;
 
@@ -25,7 +26,7 @@ fn disk_error(cache: &Cache) -> Option<DiskErrorKind> {
     cache.stats().disk.unwrap().error.map(|error| error.kind)
 }
 
-/// Until something is so; the test's own time limit is the runner's.
+/// Waits until `so` returns true. The test runner limits the time.
 async fn until(so: impl Fn() -> bool) {
     while !so() {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -215,7 +216,7 @@ async fn a_folder_emptied_while_in_use_costs_its_entries_only() {
     assert!(cache.purge(Selector::Key(key(2))).await.survives_restart);
 }
 
-/// The real thing: a small file system that fills up, is emptied, turns read-only and back.
+/// Uses a small real file system that fills up, is emptied, turns read-only and becomes writable again.
 #[tokio::test]
 async fn a_real_file_system_fills_up_turns_read_only_and_heals() {
     let folder = tempfile::tempdir().unwrap();

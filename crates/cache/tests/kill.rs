@@ -1,5 +1,5 @@
-//! `kill -9` at random moments under writes, evictions and purges: no wrong byte, no litter, no more
-//! than the limit.
+//! `kill -9` at random moments during writes, evictions and purges: afterwards no entry has wrong bytes, no incomplete
+//! files are left, and the size limit is kept.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn a_killed_writer_leaves_only_whole_entries_and_no_litter() {
     assert!(survivors > 0, "nothing was ever written");
 }
 
-/// Opens what the killed process left; how many entries are whole.
+/// Opens the cache that the killed process left, checks it, and returns how many entries are intact.
 fn check(folder: &Path) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -73,7 +73,7 @@ fn check(folder: &Path) -> usize {
 struct Writer(Child);
 
 impl Writer {
-    /// This very test program, doing nothing but `write_until_killed`.
+    /// Starts this test program again, to run only `write_until_killed`.
     fn start(folder: &Path) -> Self {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["write_until_killed", "--exact", "--ignored", "--nocapture"])
@@ -84,7 +84,7 @@ impl Writer {
         Self(child.unwrap())
     }
 
-    /// Waits until it has begun to write.
+    /// Waits until the process has begun to write.
     fn first_word(&mut self) {
         let lines = BufReader::new(self.0.stdout.take().unwrap()).lines();
         let begun = lines

@@ -1,4 +1,4 @@
-//! One computation for many who ask, whoever leaves.
+//! Callers that need the same result share one computation, whichever of them leave.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ fn within(seconds: u64) -> Deadline {
     (Instant::now() + Duration::from_secs(seconds)).into()
 }
 
-/// Lets every task run until it waits for something. On one thread that is a matter of turns.
+/// Lets every task run until it waits for something. The runtime has one thread, so yielding to the others is enough.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! The store that nodes share, as caches see it: purges of several nodes, and a store that does what it should not.
+//! Caches that share a store: purges of several nodes, and a store that hangs or misbehaves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,12 +12,12 @@ use bytes::Bytes;
 use tempfile::TempDir;
 use tokio::sync::Barrier;
 
-/// A folder that stops to answer on command.
+/// A bucket in a folder that hangs when the test sets `hangs`.
 #[derive(Debug)]
 struct Moody {
     folder: FolderBucket,
     hangs: AtomicBool,
-    /// The next look waits here for the test twice: when it has begun, and before it goes on.
+    /// If set, the next read waits at this barrier for the test twice: when it begins, and before it goes on.
     held: Mutex<Option<Arc<Barrier>>>,
 }
 
@@ -50,7 +50,7 @@ struct Node {
 }
 
 impl Node {
-    /// One that has read what others purged.
+    /// Creates a node, and waits until it has read the purges of other nodes.
     async fn at(folder: &TempDir) -> Self {
         let bucket = Arc::new(Moody {
             folder: FolderBucket::new(folder.path().to_owned()),

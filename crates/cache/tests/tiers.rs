@@ -1,4 +1,4 @@
-//! Memory and disk as one cache: look-ups, lives, purges, limits, restarts.
+//! Memory and disk tiers together: look-ups, lifetimes, purges, limits and restarts.
 
 mod common;
 
@@ -176,8 +176,8 @@ async fn lives_run_out_in_order_in_both_tiers() {
     }
 }
 
-/// While running, over a restart within one boot, and over a reboot: a wall clock set a year off
-/// neither expires everything nor keeps anything for ever.
+/// A wall clock that is set a year off neither expires all entries nor makes any entry last for ever: while the cache
+/// is running, across a restart within one boot, and across a reboot.
 #[tokio::test]
 async fn the_clock_may_be_set_a_year_off() {
     for years in [-1i32, 1] {
@@ -457,8 +457,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever is put, in whatever sizes: neither tier is ever over its limit, and what is found is
-    /// what was put last.
+    /// Whatever entries are stored, neither tier ever exceeds its limit, and look-ups find what was stored last.
     #[test]
     fn the_limits_are_kept_at_all_times(
         memory in 0..200_000u64,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-/// The folders of the other workspaces. A package that one of them has and the server does not must have the same
-/// version in the workspaces after it.
+/// The folders of the other workspaces. If two workspaces depend on the same package, they must have the same version
+/// of it locked.
 const OTHERS: [&str; 2] = ["lab", "tools"];
 
 fn root() -> PathBuf {
@@ -20,8 +20,8 @@ fn read(path: &Path) -> Table {
     text.parse().expect("TOML")
 }
 
-/// Returns the packages of a lock file with their versions. Of the versions that Cargo considers compatible, a lock
-/// file has one; the key has a version's first number that is not 0.
+/// Returns the versions of the packages in a lock file. The key is a package's name with the part of its version that
+/// Cargo keeps compatible (up to the first number that is not 0), because a lock file may have one version for each.
 fn locked(path: &Path) -> BTreeMap<(String, String), String> {
     let lock = read(path);
     let packages = lock["package"].as_array().expect("packages").iter();

@@ -20,7 +20,7 @@ use crate::key::Key;
 const MAGIC: &[u8; 8] = b"andon\x00c3";
 const CHECK: usize = 16;
 const CHECKED_FROM: usize = MAGIC.len() + CHECK;
-/// Length in bytes of the part before the head.
+/// Length in bytes of the part of an entry's file before the head, which contains the entry's fields.
 pub(crate) const PREAMBLE: usize = CHECKED_FROM + Key::BYTES + 8 + 8 + 8 + 24 + 4 + 8;
 
 /// Returns the bytes that precede the body in an entry's file. `None` if the head is longer than [`LONGEST_HEAD`].

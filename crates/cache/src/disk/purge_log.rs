@@ -22,7 +22,7 @@ const CHECK: usize = 16;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PurgeLog {
     pub(crate) era: u64,
-    /// The newest generation ever assigned.
+    /// Generation number of the newest purge, even if its mark has been dropped.
     pub(crate) generation: u64,
     pub(crate) marks: Vec<Mark>,
 }

@@ -2,8 +2,9 @@
 //! object, on condition that no other node has replaced it meanwhile.
 //!
 //! Purges are numbered consecutively. An entry carries the number of the last purge that its node knew when making the
-//! entry began, and is dead if a later purge matches it: numbers, not the clocks of the nodes, decide what came first.
-//! A new log starts at the current time in milliseconds, so that its numbers are beyond those of a log that was lost.
+//! entry began, and is purged if a later purge matches it: numbers, not the clocks of the nodes, decide what came
+//! first. A new log starts at the current time in milliseconds, so that its numbers are beyond those of a log that was
+//! lost.
 
 use crate::entry::Stored;
 use crate::fields::{self, Reader, put_bytes, put_u64};
@@ -13,7 +14,7 @@ use crate::purge::{Mark, Rules, Selector};
 /// The contents of the shared purge log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedLog {
-    /// The number that the log started with.
+    /// The number that precedes that of the first purge in the log.
     pub(crate) start: u64,
     /// The log has dropped the purges up to this number, so that entries with a lower position cannot be checked and
     /// count as purged.

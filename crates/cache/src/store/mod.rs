@@ -46,11 +46,11 @@ pub struct StoreConfig {
     pub place: String,
     /// The secret that all nodes share, from which the keys of seals are derived.
     pub secret: String,
-    /// Revision of the results. Results of another revision are never used.
+    /// Revision of the code that makes results. Results of another revision are never used.
     pub revision: String,
     /// How long a request waits for a look-up before it starts making the result in parallel.
     pub wait: Duration,
-    /// Deadline of a look-up.
+    /// Time limit for a look-up.
     pub timeout: Duration,
     /// Interval at which the purges of other nodes are read.
     pub poll: Duration,
@@ -116,7 +116,7 @@ struct Counts {
 }
 
 impl SharedStore {
-    /// Creates the tier. Must be called inside a tokio runtime.
+    /// Creates the tier that nodes share. Must be called inside a tokio runtime.
     pub(crate) fn new(config: StoreConfig, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(Inner {
             sealer: Sealer::new(config.secret.as_bytes(), &config.revision),

@@ -113,7 +113,7 @@ fn verify<'a>(key: &[u8; 32], object: &'a [u8]) -> Option<&'a [u8]> {
 
 const MAGIC: &[u8; 8] = b"andon\x00s2";
 const SEAL: usize = 32;
-/// Length in bytes of the part of an object before the head.
+/// Length in bytes of the part of an object before the head, which contains the entry's fields.
 const START: usize = MAGIC.len() + SEAL + Key::BYTES + 8 + 8 + 4;
 /// Largest difference between the clocks of nodes that is tolerated.
 const SKEW: Duration = Duration::from_secs(300);

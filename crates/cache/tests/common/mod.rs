@@ -1,4 +1,4 @@
-//! A clock under the test's hand, a disk that fails on demand, and entries whose bytes are known.
+//! A clock that the test sets, a disk that fails on demand, and entries whose bytes are known.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use andon_cache::{
 pub const HOUR: Duration = Duration::from_secs(3600);
 pub const YEAR: Duration = Duration::from_secs(365 * 86400);
 
-/// Stands still until it is set.
+/// A clock that stands still until the test sets it.
 pub struct ManualClock(Mutex<Moment>);
 
 impl Default for ManualClock {
@@ -66,7 +66,7 @@ impl Failing {
         *self.reads.lock().unwrap() = errno.into();
     }
 
-    /// While it hangs, nothing is read and no call returns.
+    /// Makes all reads hang (`true`), or lets them continue (`false`).
     pub fn hang(&self, hung: bool) {
         *self.hung.lock().unwrap() = hung;
         self.answers.notify_all();
@@ -136,7 +136,7 @@ pub const ENOSPC: i32 = 28;
 pub const EROFS: i32 = 30;
 pub const EIO: i32 = 5;
 
-/// A cache with a disk tier in `path`, and memory if any.
+/// Returns the configuration of a cache with a disk tier in `path`, and a memory tier if `memory` is not 0.
 pub fn config(path: &Path, memory: u64, disk: u64) -> Config {
     Config {
         memory,
@@ -153,7 +153,7 @@ pub async fn open(path: &Path, memory: u64, disk: u64) -> Cache {
     cache
 }
 
-/// Waits until the disk tier takes part, also if an earlier owner of the folder is still leaving.
+/// Waits until the disk tier is in use, even if a cache that was just closed has the folder still locked.
 pub async fn ready(cache: &Cache) {
     loop {
         cache.ready().await;
@@ -165,7 +165,7 @@ pub async fn ready(cache: &Cache) {
     }
 }
 
-/// Lets go of the folder: everything written, the lock given back.
+/// Closes a cache: waits until everything is written, and unlocks its folder.
 pub async fn close(cache: Cache) {
     cache.flush().await;
     drop(cache);
@@ -175,7 +175,7 @@ pub fn key(n: u64) -> Key {
     Key::of(&[n.to_string()])
 }
 
-/// The known content of entry `n`: its length and every byte follow from `n`.
+/// Returns the body of entry `n`, whose length and bytes are determined by `n`.
 pub fn body(n: u64, longest: u64) -> Vec<u8> {
     let mut state = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -204,7 +204,7 @@ pub fn entry(n: u64, longest: u64) -> Entry {
     }
 }
 
-/// All files below the cache's folder, but its lock and its purge log.
+/// Returns all files below the cache's folder, except its lock and its purge log.
 pub fn files(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![path.join("andon-cache-1")];
@@ -224,12 +224,13 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether a file is one being written.
+/// Whether a file is an incomplete one that is or was being written.
 pub fn is_litter(path: &Path) -> bool {
     path.parent().unwrap().ends_with("tmp")
 }
 
-/// What the files below the cache's folder take, in 512-byte blocks as `du` counts them.
+/// Returns the disk space in bytes that the files below the cache's folder take, in blocks of 512 bytes as `du` counts
+/// them.
 pub fn disk_usage(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let look = || {

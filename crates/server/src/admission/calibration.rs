@@ -81,8 +81,8 @@ impl KindStatistics {
     }
 }
 
-/// A running mean of ratios on which a single outlier has little influence. It is computed of logarithms, so that twice
-/// and half the ratio are equally far away.
+/// A geometric running mean of ratios or times, on which a single outlier has little influence. Because it averages
+/// logarithms, twice and half the mean have the same weight.
 #[derive(Clone, Copy, Debug, Default)]
 struct RunningMean {
     log: f64,
@@ -139,8 +139,8 @@ const LEAST_WEIGHT: f64 = 0.05;
 /// Number of first measurements that are not limited, however far off they are.
 const SETTLING: u32 = 3;
 
-/// Natural logarithm of the largest factor by which a single measurement may differ from the running mean. Larger
-/// differences are limited to it.
+/// Natural logarithm of the largest factor by which a single measurement may differ from the running mean. A larger
+/// factor is reduced to this one.
 const WILD: f64 = 1.1;
 
 /// Natural logarithm of the largest correction factor that can be learned: about 400.

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use andon_cache::Deadline;
 use andon_pixels::Interrupt;
 
-/// Tells a job that its result is no longer needed. It is cancelled when its deadline passes or its client disconnects.
+/// Tells a job that its result is no longer needed. The token is cancelled when the job's deadline passes or its client
+/// disconnects.
 #[derive(Debug)]
 pub(crate) struct CancelToken {
     is_cancelled: AtomicBool,

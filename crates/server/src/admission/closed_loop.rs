@@ -164,8 +164,9 @@ fn work(request: &Request) -> Work {
 }
 
 impl Mix {
-    /// Returns a generator of pseudo-random requests that are the same for the same `seed`: icons, and photos of 1
-    /// to 20 megapixels in seven widths. Every sixth photo has 20 megapixels, half of them are progressive.
+    /// Returns a generator of pseudo-random requests that are the same for the same `seed`: icons, and photos of 1 to
+    /// 20 megapixels in seven widths. A sixth of the photos has 20 megapixels. Half of all photos take as long to
+    /// decode as progressive JPEGs.
     fn requests(self, seed: u64) -> impl FnMut() -> Request {
         let mut dice = super::simulation::Dice(seed);
         move || {

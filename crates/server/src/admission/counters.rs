@@ -11,7 +11,7 @@ pub struct Gauges {
     pub waiting: usize,
     /// Jobs that run on a worker thread.
     pub running: usize,
-    /// Predicted queueing delay of a new request that lets all others go first.
+    /// Predicted queueing delay of a new request behind all others.
     pub predicted_wait: Duration,
     /// Planned peak memory of all running jobs in bytes.
     pub budget_used: u64,

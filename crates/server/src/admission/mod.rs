@@ -129,7 +129,8 @@ impl Admission {
     /// same bytes. This takes very little time, so rejections are cheap.
     ///
     /// # Errors
-    /// `Refused`; `Stuck`; `Pixels(Limit)` for files that are larger than the share of memory for source files.
+    /// `Refused` under overload or if the deadline cannot be met; `Stuck` if all worker threads are stuck;
+    /// `Pixels(Limit)` for files that are larger than the share of memory for source files.
     pub(crate) fn enter(
         &self,
         bytes: u64,
@@ -178,12 +179,13 @@ impl Admission {
     }
 
     /// Runs `job` on a worker thread when its turn has come and its planned peak fits into memory. The job may use idle
-    /// threads while no other job waits for them. It receives its decoded frame if it does not have to decode itself:
-    /// the frame may come from the cache, or be decoded together with other jobs (see [`shared_decode`]) or for the
-    /// cache. Dropping the future withdraws the job.
+    /// threads while no other job waits for them. Its second argument is the decoded frame to start with, or `None` if
+    /// the job has to decode its source itself. The frame may come from the cache, or be decoded together with other
+    /// jobs (see [`shared_decode`]) or for the cache. Dropping the future withdraws the job.
     ///
     /// # Errors
-    /// The errors of the job; `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget; `Panicked`.
+    /// The errors of the job; `Refused` if it would wait too long or miss its deadline; `Pixels(Limit)` for a plan that
+    /// exceeds the whole memory budget; `Panicked` if the job panicked.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         mut admitted: Admitted,

@@ -6,7 +6,7 @@
 //! bound to a core of its own. Once it is awake it may run anywhere: if it stayed bound, it would have to share its
 //! core with whatever else runs there.
 
-/// The placement of one thread.
+/// The core on which one thread waits for work, if it is bound to one.
 pub(super) struct Placement {
     /// The core on which the thread waits, and the cores on which it may run; `None` if the kernel decides.
     cores: Option<system::Cores>,
@@ -14,8 +14,8 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// Creates the placement of the calling thread, which is number `seat` of `threads`. Unless there are exactly as
-    /// many threads as cores, the kernel decides, because other processes may rely on having a core each, too.
+    /// Chooses the core for the calling thread, which is number `seat` of `threads`. Unless there are exactly as many
+    /// threads as cores, the kernel decides, because other processes may rely on having a core each, too.
     pub(super) fn new(seat: usize, threads: usize) -> Self {
         Self {
             cores: system::Cores::of_thread(seat, threads),

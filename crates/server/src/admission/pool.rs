@@ -70,8 +70,8 @@ impl Pool {
     /// Puts the job of a request that was admitted for `turn` into the queue and returns its id.
     ///
     /// # Errors
-    /// `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget. The request gives up its turn in
-    /// both cases.
+    /// `Refused` if the job would wait too long or miss its deadline; `Pixels(Limit)` for a plan that exceeds the whole
+    /// memory budget. The request gives up its turn in both cases.
     pub(super) fn join(&self, turn: Turn, job: Job) -> Result<u64, Error> {
         let now = self.now();
         let (work, deadline) = (job.work, job.cancel.deadline().at());

@@ -223,8 +223,8 @@ impl<J> Queue<J> {
     }
 
     /// Takes the jobs that share a decode with the job `first`, which was just taken, out of the queue in order of
-    /// their turns. `price` is called with a job and the number of free bytes. It returns the job's costs in that case,
-    /// or `None` if the job does not share the decode or does not fit. The jobs count as running from now on.
+    /// their turns. `price` is called with a waiting job and the number of free bytes. It returns the job's costs if
+    /// the job shares the decode and fits into these bytes, otherwise `None`. The jobs count as running from now on.
     pub(super) fn take_along(
         &mut self,
         now: Now,
@@ -245,8 +245,8 @@ impl<J> Queue<J> {
         turns.into_iter().filter_map(begin).collect()
     }
 
-    /// Takes a waiting job out of the queue, which counts as running from now on at this price. The caller has reserved
-    /// its memory.
+    /// Takes a waiting job out of the queue. It counts as running from now on, at this price, for which the caller has
+    /// reserved the memory.
     fn begin(&mut self, now: Now, turn: Turn, shared_peak: u64, price: Price) -> Option<(u64, J)> {
         let Waiting {
             batch,
@@ -286,7 +286,7 @@ impl<J> Queue<J> {
         Some(job)
     }
 
-    /// Returns the predicted queueing delay of a new request that lets all others go first.
+    /// Returns the predicted queueing delay of a new request behind all others.
     pub(super) fn backlog(&self, now: Now) -> Duration {
         self.ahead(now, LAST) / self.divisor()
     }
@@ -325,7 +325,7 @@ impl<J> Queue<J> {
         expected.chain(waiting).chain(running).sum()
     }
 
-    /// Rejects a request if there are too many.
+    /// Rejects a request if there are too many requests in the queue.
     fn check_count(&self, now: Now) -> Result<(), Refusal> {
         let count = self.expected.len() + self.waiting.len();
         let free = self.rules.threads.saturating_sub(self.running.len());
@@ -416,7 +416,8 @@ impl<J> Queue<J> {
         waiting.is_some_and(|waiting| stuck_bytes == 0 || waiting.price.bytes <= rest)
     }
 
-    /// Returns the number of threads that share the work, at least 1. A total of predicted times is divided by it.
+    /// Returns the number of worker threads that are not stuck, at least 1. Predicted times are divided by it, because
+    /// these threads share the work.
     fn divisor(&self) -> u32 {
         let threads = self.rules.threads.saturating_sub(self.stuck_threads);
         u32::try_from(threads).unwrap_or(u32::MAX).max(1)
@@ -436,14 +437,14 @@ impl<J> Waiting<J> {
 /// A turn after all others.
 const LAST: Turn = (Now::MAX, u64::MAX);
 
-/// Factor of a job's own predicted time for which it lets lighter jobs go first.
+/// Lighter jobs may overtake a job for this many times its own predicted time.
 const AGEING: u32 = 4;
 
-/// The longest time for which a job lets lighter ones go first.
+/// Longest time for which lighter jobs may overtake a job.
 const MOST_AGEING: Duration = Duration::from_secs(2);
 
-/// Fraction of the target below which the predicted wait must fall for overload to end, so that a queue that fluctuates
-/// around the target is not a new burst each time.
+/// Overload ends when the predicted wait falls below this fraction of the target. If it ended at the target itself, a
+/// wait that fluctuates around the target would count as a new burst each time.
 const RECOVERED: f64 = 0.25;
 
 /// How long other jobs may overtake a job that waits for memory.

@@ -24,7 +24,7 @@ thread_local! {
 #[derive(Debug, Default)]
 pub(super) struct Seats(Vec<Option<Seat>>);
 
-/// The place of one worker thread.
+/// The current work of one worker thread.
 #[derive(Debug, Default)]
 struct Seat {
     /// The thread's job; `None` while it is idle or runs a part of another thread's job.
@@ -46,7 +46,7 @@ pub(crate) struct AtWork {
 }
 
 impl Seats {
-    /// Assigns a place to a new thread.
+    /// Assigns a place to a new thread, and returns its index.
     pub(super) fn take(&mut self) -> usize {
         let free = self.0.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {

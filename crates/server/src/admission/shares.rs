@@ -23,7 +23,7 @@ pub(crate) struct Shares {
     pub(crate) replies: u64,
     /// Memory for idle worker processes, which keep some memory between their jobs.
     pub(crate) processes: u64,
-    /// For the planned peaks of all running jobs, without their source files.
+    /// Memory for the planned peaks of all running jobs, without their source files.
     pub(crate) pixels: u64,
 }
 

@@ -97,7 +97,7 @@ impl Pool {
     }
 
     /// Waits for the next work of the thread at `seat`, or returns `None` if the thread has to end. `has_helped` says
-    /// whether it ran a part before.
+    /// whether the thread's last work was a part of another thread's job.
     fn next(&self, seat: usize, has_helped: bool, placement: &mut Placement) -> Option<Next> {
         let mut state = self.lock();
         if has_helped {
@@ -149,9 +149,9 @@ impl Pool {
         }
     }
 
-    /// Waits for work. A thread that has not `has_rested` yet waits only for a moment. If nothing arrives and all other
-    /// threads are idle, too, it frees the buffers that were kept for the next image. Also returns whether the thread
-    /// has rested now.
+    /// Waits for work. A thread that has not `has_rested` yet waits for at most [`REST`]. If no work arrives in that
+    /// time and all other threads are idle, too, it frees the buffers that were kept for the next image. Also returns
+    /// whether the thread has rested now.
     fn wait<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -181,6 +181,6 @@ impl Pool {
 /// How long a thread without work waits before it checks whether all other threads are idle, too.
 const REST: Duration = Duration::from_secs(1);
 
-/// Niceness of the worker threads: if both need a core, they get a third of the weight of the threads that respond to
-/// requests.
+/// Niceness of the worker threads above that of the process. When a worker thread and a thread that responds to
+/// requests compete for a core, the worker thread gets a third of the other's weight.
 const NICENESS: i32 = 5;

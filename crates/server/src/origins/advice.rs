@@ -11,7 +11,8 @@ use hyper::{StatusCode, header};
 use crate::config::Store;
 use crate::error::OriginError;
 
-/// The reader of the advice, for whom settings have different names.
+/// Who reads the advice. Operators know a setting by its configuration key, users of a command by its environment
+/// variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reader {
     /// The operator who configured a bucket of this store.

@@ -52,7 +52,8 @@ impl Root {
     ///
     /// # Errors
     /// `Missing` if there is no such file or folder, and for paths outside the folder; `Withheld` for a link that leads
-    /// outside; `Forbidden`; `Io`, with `WouldBlock` if the call must not wait and would have to.
+    /// outside; `Forbidden` if this process has no permission; `Io` for other errors of the system, with `WouldBlock`
+    /// if the call must not wait and would have to.
     pub fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         if self.folder.is_due() {
             // Looking up a path may wait for a disk.

@@ -1,10 +1,10 @@
 //! Images in a bucket of S3 or a store with the same API, of Google Cloud Storage, or of Azure Blob Storage, which
 //! calls a bucket a container.
 //!
-//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores, whose keys it restricts. Credentials
-//! of the platform expire, so they are put into headers when a request is sent. The requests go through the same client
-//! as those of all other origins, so that the guard, the deadlines, the byte limit and the rule that only complete
-//! bodies count apply here, too.
+//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores. `object_store` does not accept every
+//! object key. Credentials of the platform expire, so they are put into headers when a request is sent. The requests go
+//! through the same client as those of all other origins, so that the guard against connections to addresses that are
+//! not permitted, the deadlines, the byte limit and the rule that only complete bodies count apply here, too.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -98,10 +98,10 @@ impl BucketOrigin {
         &self.client
     }
 
-    /// Requests the object at `path` below the configured folder, unless it still has these `validators`. `path` is
-    /// either percent-decoded, or `//` followed by a path as it is escaped in a URL. The part after the slash behind
-    /// the folder is the key, whose segments have no special meaning. For an origin of several buckets, `path` is a URL
-    /// with a bucket's name and such an escaped path.
+    /// Requests an object below the configured folder, unless it still has these `validators`. `path` is the object's
+    /// percent-decoded key, with or without a slash before it, or `//` and the key as it is escaped in a URL. The
+    /// segments of a key have no special meaning. For an origin of several buckets, `path` is the object's URL, such as
+    /// `s3://BUCKET/KEY`.
     ///
     /// # Errors
     /// The errors of [`Client::get`]; `Missing` also for an empty key; `Target` for a key that the store's signatures

@@ -54,7 +54,7 @@ pub struct Identity {
     pub size: u64,
     /// The file's inode number.
     pub inode: u64,
-    /// The device's number.
+    /// Number of the device that the file is on.
     pub device: u64,
 }
 

@@ -120,7 +120,8 @@ impl Folder {
     /// Reads the file at `path`, unless it still has these `validators`.
     ///
     /// # Errors
-    /// The errors of [`Root::entry`]; `Missing` also for a folder; `Pixels(Limit)`, `Changing`.
+    /// The errors of [`Folder::entry`]; `Missing` also for a folder; `Pixels(Limit)` if the file is too large;
+    /// `Changing` if it is written to meanwhile.
     pub(super) async fn fetch(
         &self,
         path: &str,

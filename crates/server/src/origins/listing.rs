@@ -57,7 +57,8 @@ impl Folder {
         listing
     }
 
-    /// Returns the type of the file at a path: `listed_type`, which its folder states, unless that is not enough.
+    /// Returns the type of the file at a path. `listed_type` is its type in the listing of its folder. The file itself
+    /// is examined only if the listing does not state a type, or if it is a symbolic link for which `is_named` is true.
     fn kind(&self, path: &str, listed_type: FileType, is_named: bool) -> FileType {
         let is_link = listed_type == FileType::Symlink;
         if listed_type != FileType::Unknown && !(is_link && is_named) {

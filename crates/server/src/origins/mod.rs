@@ -64,7 +64,7 @@ pub(crate) struct Reading<'a> {
     /// The origin's prefix with a leading slash, or the first of its patterns of URLs or buckets.
     pub(crate) name: String,
     pub(crate) figures: &'a OriginMetrics,
-    /// Metrics of its connections; `None` unless the origin is accessed over a network.
+    /// Metrics of the requests to this origin; `None` unless it is accessed over a network.
     pub(crate) line: Option<Line>,
 }
 
@@ -93,7 +93,7 @@ impl Origins {
         Ok(Self(origins))
     }
 
-    /// Sets the number of request slots of every origin to that of this configuration.
+    /// Sets the number of request slots of every origin to the configured one.
     pub(crate) fn resize(&self) {
         self.0
             .iter()
@@ -159,8 +159,8 @@ impl Origins {
         }
     }
 
-    /// Returns the path, including the prefix, of the first web server below a prefix for which `path_of` returns a
-    /// path.
+    /// Calls `path_of` with each origin that is a web server and has a prefix, the longest prefix first. Returns the
+    /// first path that it returns, below the origin's prefix.
     fn path_by(&self, path_of: impl Fn(&HttpOrigin) -> Option<String>) -> Option<String> {
         self.0
             .iter()
@@ -180,8 +180,9 @@ impl Origins {
         file.or_else(|| self.path_by(|http| http.path_below(&url)))
     }
 
-    /// Returns the path, including the prefix, of the file that a URL names: in the folder with the longest URL above
-    /// it, unless another origin has a prefix there.
+    /// Returns the path, including the prefix, of the file that a URL names in the folder of an origin. If `urls` of
+    /// several folders contain the URL, the longest counts. Paths at which another origin with a longer prefix serves
+    /// its own files do not count.
     fn file_of_url(&self, url: &Url) -> Option<String> {
         let files = self.0.iter().filter_map(|origin| {
             let (Backend::Folder(folder), Place::Below(prefix)) = (&origin.backend, &origin.place)
@@ -216,7 +217,8 @@ impl Origins {
     /// Opens the file or folder that `source` names in a folder origin. `source` is a percent-decoded path below `/`.
     ///
     /// # Errors
-    /// `Missing`, also for sources that are not in a folder origin; `Forbidden`, `Io`, as for [`Root::entry`].
+    /// The errors of [`Root::entry`]; `Missing` also for sources that are not in a folder origin; `Withheld` also for
+    /// names that begin with a dot.
     pub fn entry(&self, source: &str, blocking: Blocking) -> Result<Entry, Error> {
         let (origin, path) = self.find(source)?;
         let Backend::Folder(folder) = &origin.backend else {
@@ -281,7 +283,9 @@ impl Origins {
     /// Fetches the whole source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Origin`, `Io`, `Changing`, `Pixels(Limit)`.
+    /// `Missing`, `Forbidden` or `Withheld` if there is no such source, or it may not be read or is not served;
+    /// `Origin` if a fetch over a network failed; `Io` or `Changing` if a file cannot be read or is written to
+    /// meanwhile; `Pixels(Limit)` for a source that is too large; `Target` for an object key that cannot be requested.
     pub async fn fetch(
         &self,
         source: &str,

@@ -190,6 +190,6 @@ impl ObjectInfo {
     }
 }
 
-/// Maximum number of retries of a request. A server would not have the time for as many.
+/// Maximum number of retries of a request by a command. The server, whose clients wait, retries only once by default.
 const RETRIES: u32 = 5;
 const RETRY: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! One origin: its place among the sources, and the store of its images.
+//! One origin: the paths or URLs of its sources, and the folder, web server or bucket that has them.
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ pub(super) enum Backend {
 }
 
 impl Origin {
-    /// Opens an origin. It takes over the request slots of the origin with the same place among `former_origins`, if
-    /// there is one.
+    /// Opens an origin. If one of `former_origins` has the same prefix or the same patterns of URLs or buckets, its
+    /// request slots are used again.
     ///
     /// # Errors
     /// A message about the configuration key that cannot work.
@@ -71,8 +71,8 @@ impl Origin {
         }
     }
 
-    /// Completes an error of this origin: its path includes the prefix, and for the log it names the origin and the
-    /// place.
+    /// Completes an error of this origin: the prefix is added to the path in it, and for the log the name of the origin
+    /// and the file or path that failed.
     pub(super) fn complete_error(&self, error: Error, source: &str) -> Error {
         let path = source.trim_start_matches('/').to_owned();
         let origin = || format!("origin \"{}\"", self.place.name_for(source));

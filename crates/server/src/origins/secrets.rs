@@ -31,7 +31,8 @@ pub(super) enum Keys {
     Platform(Issued),
 }
 
-/// Reads the keys that a bucket's configuration names, or returns the rotation of the platform's credentials.
+/// Reads the keys that a bucket's configuration names, or returns the platform's credentials, which are renewed before
+/// they expire.
 ///
 /// # Errors
 /// A message about the configuration key that cannot work.

@@ -1,5 +1,5 @@
-//! The bucket through which nodes share results. Unlike those of origins, it is also written to. Its requests pass the
-//! same guard.
+//! The bucket through which nodes share results. Unlike the buckets of origins, it is also written to. As for origins,
+//! connections go only to permitted addresses.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Clients of `object_store` for buckets, with guarded connections.
+//! Clients of `object_store` for buckets, whose connections go only to permitted addresses.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -32,7 +32,8 @@ pub(super) struct Reach {
     pub(super) retry: Duration,
 }
 
-/// Creates a client of `object_store` for a bucket, which uses guarded connections. Does not connect to anything yet.
+/// Creates a client of `object_store` for a bucket, whose connections go only to permitted addresses. Does not connect
+/// to anything yet.
 pub(super) fn object_store(
     store: Store,
     config: &BucketConfig,
@@ -70,7 +71,8 @@ pub(super) fn object_store(
     })
 }
 
-/// Returns the guard for connections to a bucket. `allow` lists further permitted addresses.
+/// Returns the guard that decides which addresses may be connected to for a bucket. `allow` lists further permitted
+/// addresses.
 pub(super) fn guard(config: &BucketConfig, allow: Vec<Cidr>) -> Guard {
     let endpoint = config.endpoint.as_ref();
     let port = endpoint.and_then(|endpoint| endpoint.0.port_or_known_default());
@@ -141,7 +143,7 @@ pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder 
     }
 }
 
-/// Guarded HTTP connections for `object_store`.
+/// HTTP connections for `object_store`, which go only to addresses that a [`Guard`] permits.
 #[derive(Clone, Debug)]
 struct Connection {
     http: legacy::Client<Connector, HttpRequestBody>,

@@ -84,7 +84,7 @@ impl TargetCache {
     /// Returns the variant of a target for a client with these headers. The formats in `without` are not used.
     ///
     /// # Errors
-    /// `Target`.
+    /// `Target` for an invalid or expired target, or one that is not open to everybody; `Moved` for a redirect.
     pub(crate) fn understand(
         &self,
         target: &str,
@@ -298,7 +298,7 @@ impl RequestVariant {
     }
 }
 
-/// Maximum number of targets: at about 2 KB each, they take 16 MB at most.
+/// Maximum number of targets in the cache: at about 2 KB each, they take 16 MB at most.
 const MOST: u64 = 8192;
 
 /// Maximum length in bytes of a target that is stored. Longer ones are rare, and could take up too much memory.

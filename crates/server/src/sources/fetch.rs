@@ -29,14 +29,14 @@ impl Fetcher {
         }
     }
 
-    /// Changes the limits, for all clones. Reads under way are completed.
+    /// Changes the number of slots and the memory limit, for all clones. Reads under way are completed.
     pub(crate) fn resize(&self, limits: &LimitsConfig) {
         self.slots.resize_to(limits.fetches);
         self.inspection_slots.resize_to(limits.fetches);
         self.memory.resize(limits.held_bytes.0);
     }
 
-    /// Waits until `bytes` more fit under the limit, and reserves them.
+    /// Waits until `bytes` more fit under the memory limit for sources, and reserves them.
     pub(crate) async fn hold(&self, bytes: u64) -> Reservation {
         self.memory.take(bytes).await
     }

@@ -7,8 +7,9 @@ fn size_after(steps: &[Step], facts: &Facts) -> (u32, u32) {
     andon_recipe::size_after(steps, facts).unwrap_or((facts.width, facts.height))
 }
 
-/// Explains why a result has its size: what each side would be exactly if derived from the other, and whether a larger
-/// source of the same shape would give a larger result.
+/// Explains why a result has its size. For each step that scales, gives the exact height at the chosen width and the
+/// exact width at the chosen height. Also says if a larger source with the same aspect ratio would give a larger
+/// result.
 #[must_use]
 pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     let Ok(recipe) = rules.resolve(facts) else {

@@ -76,7 +76,8 @@ impl HeaderReaders {
     ///
     /// # Errors
     /// The errors of `work`; `SlowHeader` if it takes longer than [`MOST_TIME`], or if other work on the same source
-    /// already does; `Stuck` if all slots are taken by such work; `NoRoom` if no slot becomes free in time; `Panicked`.
+    /// already does; `Stuck` if all slots are taken by such work; `NoRoom` if no slot becomes free in time; `Panicked`
+    /// if `work` panicked.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         source: Option<Key>,
@@ -164,7 +165,7 @@ impl HeaderReaders {
 }
 
 impl Running {
-    /// Returns the headers that have taken longer than `most_time`: by how much, and the key of each source.
+    /// For each header that has taken longer than `most_time`, returns by how much, and the key of its source.
     fn late(
         &self,
         most_time: Duration,
@@ -186,7 +187,7 @@ impl Drop for Registration {
 /// Time limit for reading one header and planning: a thousand times what a large header takes.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
-/// Minimum number of slots, as on a machine with one core.
+/// Minimum number of slots for reading headers, as on a machine with one core.
 const FEWEST: usize = 4;
 
 #[cfg(test)]

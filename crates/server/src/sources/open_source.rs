@@ -60,7 +60,7 @@ pub struct Read {
 }
 
 impl OpenSource {
-    /// Size in bytes of all files together.
+    /// Size in bytes of the source and all overlays together.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.source_size().saturating_add(self.overlays.size())
@@ -143,8 +143,8 @@ impl OpenSource {
         self.overlays.is_empty() && !matches!(self.content, Content::File(..))
     }
 
-    /// Returns the source without overlays, for other requests as well. A digest that one request's URL states is not
-    /// checked.
+    /// Returns the source in a form that other requests can use, too: without this request's overlays, and without the
+    /// digest that its URL may require.
     pub(crate) fn source_alone(&self) -> Self {
         Self {
             path: self.path.clone(),
@@ -179,7 +179,8 @@ impl OpenSource {
         }
     }
 
-    /// Returns the state of the source's file, if the source is a file that may be served unchanged again.
+    /// Returns the state of the source's file if the same response can be sent again as long as the file is in this
+    /// state: for a file that is not yet in memory, need not match a digest and was not modified in the future.
     pub(crate) fn same_again(&self) -> Option<Identity> {
         match &self.content {
             // A modification time in the future is sent as the present moment, so it changes with every response.
@@ -220,7 +221,8 @@ impl OpenSource {
     /// Returns the file with up to `most` bytes of its beginning, for callers that read the rest in pieces.
     ///
     /// # Errors
-    /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` if the source is not an unread file.
+    /// `Pixels(Limit)` if the file is too large; `Changing` if it has changed since it was opened; `Io` if it cannot be
+    /// read; `Missing` if the source is not an unread file.
     pub(crate) fn begin(&self, most: usize, blocking: Blocking) -> Result<FileHead, Error> {
         let Content::File(file, metrics) = &self.content else {
             return Err(Error::Missing {
@@ -241,7 +243,8 @@ impl OpenSource {
     /// Reads the source and the overlays.
     ///
     /// # Errors
-    /// `Pixels(Limit)`, `Changing`, `Io`.
+    /// `Pixels(Limit)` if a file is too large; `Pixels(Unfit)` if the source does not have the digest that the URL
+    /// states; `Changing` if a file has changed since it was opened; `Io` if one cannot be read.
     pub fn read(&self) -> Result<Read, Error> {
         self.read_if(Blocking::Allowed)
     }

@@ -41,7 +41,9 @@ impl Resolver {
     /// fetched, which blocks this thread.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing overlay, and all errors of [`Resolver::fetch`].
+    /// `Missing`, `Forbidden` or `Withheld` if there is no such source, or it may not be read or is not served; `Moved`
+    /// for a folder's path without its trailing slash; `Io` for errors of the file system; `Pixels` for a missing
+    /// overlay or a file that is no image; and the errors of [`Resolver::fetch`].
     pub fn open(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
         let locations = self.overlays_to_fetch(request);
         if !self.is_remote(request) && locations.is_empty() {
@@ -56,8 +58,8 @@ impl Resolver {
         Ok(self.input_of(request, fetcher.fetch(self, request)?, overlays))
     }
 
-    /// Reads the overlay images of a request whose source is given by other means. Overlays that are not in folders are
-    /// fetched, which blocks this thread.
+    /// Reads the overlay images of a request whose source is not fetched from an origin, such as an upload. Overlays
+    /// that are not in folders are fetched, which blocks this thread.
     ///
     /// # Errors
     /// `Target` for an overlay at a URL that no origin serves; for missing overlays as [`Resolver::open`].
@@ -113,8 +115,8 @@ impl Resolver {
     /// Fetches a request's source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
-    /// The errors of [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a truncated source that is to be served
-    /// unchanged.
+    /// The errors of [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a source that is to be
+    /// served unchanged and whose end the origin did not mark, so that it may be truncated.
     pub async fn fetch(
         &self,
         request: &ImageRequest,
@@ -141,8 +143,8 @@ impl Resolver {
     /// folders.
     ///
     /// # Errors
-    /// `Pixels` naming an overlay that is missing in the folder of overlays, `Overlay` for one that an origin does not
-    /// have; `Io`, as [`Root::entry`].
+    /// `Pixels` naming an overlay that is missing in the folder of overlays; `Overlay` for one that cannot be opened in
+    /// the folder of an origin; `Io`, as for [`Root::entry`].
     ///
     /// [`Root::entry`]: crate::origins::Root::entry
     pub(crate) fn open_overlays(
@@ -182,7 +184,7 @@ impl Resolver {
         self.input(request, path, Content::Fetched(source), overlays)
     }
 
-    /// Whether the request is for the root itself, and a folder is served there.
+    /// Whether the request is for `/` itself, and an origin serves the paths below it.
     pub(crate) fn is_root(&self, request: &ImageRequest) -> bool {
         request.source.as_str().is_empty() && self.origins.figures_of("").is_ok()
     }
@@ -194,8 +196,8 @@ impl Resolver {
         })
     }
 
-    /// Whether a folder is served at `/`, readable for everybody, that shows a list of its images there. It does not if
-    /// all its files are served, because it may then have an index page of its own.
+    /// Whether the server shows a list of the images in the folder at `/`: everybody may request its files, and it is
+    /// configured to serve images only. A folder whose files are all served may have an index page of its own.
     pub(crate) fn lists_its_root(&self) -> bool {
         let serves_folder = self.origins.figures_of("").is_ok() && !self.origins.is_remote("");
         serves_folder && self.opens_files() && self.origins.files("") == Files::Images

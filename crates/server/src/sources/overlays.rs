@@ -120,7 +120,7 @@ impl OverlayFolder {
             })
     }
 
-    /// Opens a file of the folder.
+    /// Opens the file `name` in the folder of overlays.
     fn icon(&self, name: &str, blocking: Blocking) -> Result<Overlay, Error> {
         let root = self.root.as_ref().ok_or_else(|| {
             let why = "no folder of materials is named (small_light.material_dir; --materials for a batch); \
@@ -168,7 +168,7 @@ impl FetchedOverlays {
 }
 
 impl Overlay {
-    /// Returns the size in bytes.
+    /// Returns the size of the overlay's file in bytes.
     fn size(&self) -> u64 {
         match self {
             Self::File(file) => file.identity.size,

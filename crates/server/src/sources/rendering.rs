@@ -121,7 +121,8 @@ impl Planned {
         })
     }
 
-    /// Plans again with an index of the source. An invalid index has no effect.
+    /// Plans again with an index of the source (the offsets at which its parts can be decoded). An invalid index has no
+    /// effect.
     ///
     /// # Errors
     /// If the recipe does not suit the source.
@@ -144,7 +145,7 @@ impl Planned {
     /// while planning.
     ///
     /// # Errors
-    /// `Pixels(Limit)`, in nanoseconds.
+    /// `Pixels(Limit)`, with the planned time and the limit in nanoseconds.
     pub fn check_cpu(&self, engine: &Engine) -> Result<(), Error> {
         let bytes = self.source.len() as u64;
         Ok(engine
@@ -167,8 +168,8 @@ impl Planned {
         &self.source
     }
 
-    /// Returns the inputs for making a further image from the same source: one for a document about the source, or one to
-    /// compare the result with.
+    /// Returns the inputs for making a further image from the same source: one for a document about the source, or one
+    /// to compare the result with.
     #[must_use]
     pub fn part(&self, recipe: Recipe) -> Ingredients {
         let mut request = ImageRequest::image(self.request.source.clone(), recipe);

@@ -191,7 +191,7 @@ impl Resolver {
     /// may request.
     ///
     /// # Errors
-    /// `Target`.
+    /// `Target` for an overlay that may only be used in signed URLs, and the errors of [`Resolver::check_overlays`].
     pub(crate) fn check_upload(
         &self,
         request: &mut ImageRequest,
@@ -210,7 +210,11 @@ impl Resolver {
         self.resolve(self.dialects.parse(target)?)
     }
 
-    /// Returns the request with its sources located in the origins.
+    /// Returns the request with its source and its fallback image in the canonical form of their origins.
+    ///
+    /// # Errors
+    /// `Target` for a source or an overlay at a URL that no origin serves, and for a redirect to such a URL; `Moved`
+    /// for any other redirect.
     fn resolve(&self, mut request: ImageRequest) -> Result<ImageRequest, Error> {
         if let Ask::Redirect(redirect) = request.ask {
             let Redirect { to, status } = redirect;
@@ -241,17 +245,19 @@ impl Resolver {
         Ok(request)
     }
 
-    /// Checks the overlay images of a request that was not parsed from a URL, such as an upload: an origin must serve
-    /// each of them.
+    /// Checks the overlay images of a request that was not parsed from a URL, such as an upload.
     ///
     /// # Errors
-    /// `Target`.
+    /// `Target` for a path with dot segments, a URL that parsers may read differently, and a URL that no origin serves.
     pub(crate) fn check_overlays(&self, request: &ImageRequest) -> Result<(), Error> {
         andon_dialects::check_overlays(request, self).map_err(Error::Target)?;
         self.locate_overlays(request)
     }
 
     /// Refuses overlay images at URLs that no origin serves.
+    ///
+    /// # Errors
+    /// `Target`, naming the URL.
     fn locate_overlays(&self, request: &ImageRequest) -> Result<(), Error> {
         for name in request.rules.overlays() {
             if let Some(Location::Url(url)) = Location::of_overlay(&name) {

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of such results of the whole process, so that reloads do not reset it.
+/// Number of results of this process that lack characters because no font has glyphs for them. A reload does not reset
+/// it.
 static RESULTS: AtomicU64 = AtomicU64::new(0);
 
 /// Counts one result that lacks characters.

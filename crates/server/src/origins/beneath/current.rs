@@ -97,8 +97,9 @@ impl FolderAtPath {
         Arc::get_mut(folder).unwrap().from_memory = false;
     }
 
-    /// Looks the path up, which may wait for a disk, and opens the folder there if it is another one. Returns whether
-    /// it is. If nothing is at the path, the old folder stays in use, because a new one may be about to take its place.
+    /// Looks the path up, which may wait for a disk. If another folder is there now, opens it and returns `true`. If
+    /// nothing is there, or the folder cannot be opened, the old one stays in use: a new one may be about to take its
+    /// place.
     pub(super) fn look_up(&self) -> bool {
         self.last_look_up.store(self.age(), Ordering::Relaxed);
         let Ok(status) = stat(&self.path) else {

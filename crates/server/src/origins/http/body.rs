@@ -14,8 +14,8 @@ use crate::error::{Late, OriginError};
 use crate::origins::budget::{Reservation, SourceMemory};
 
 /// Reads the whole body, and returns it with the reservation of its memory. hyper reports an error for every body that
-/// ends before its declared length or its last chunk. A body without either ends with its connection, so whether it is
-/// complete is unknown.
+/// ends before its declared length or its last chunk. A body with neither a length nor chunks ends with its connection,
+/// so whether it is complete is unknown.
 pub(super) async fn whole(
     mut body: Incoming,
     most: u64,

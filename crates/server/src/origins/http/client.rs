@@ -1,5 +1,5 @@
-//! The HTTP client for origins: one pool of guarded connections per origin, and limits for each GET. A response is
-//! either complete or an error.
+//! The HTTP client for origins: a pool of connections for each origin, only to permitted addresses, and limits for each
+//! GET. A response is either complete or an error.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -48,12 +48,12 @@ pub(crate) struct Client {
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) timeouts: OriginTimeouts,
-    /// Maximum number of requests at a time.
+    /// Maximum number of requests to the origin at a time.
     pub(crate) fetches: usize,
-    /// Permits for these requests. The slots of an origin are kept across reloads, so their number may differ from
+    /// Permits for requests to the origin, one for each. They are kept across reloads, so their number may differ from
     /// `fetches` until they are resized.
     pub(crate) slots: Permits,
-    /// Rate limiter of these requests, if their number per second is limited.
+    /// Rate limiter for requests to the origin; `None` if their number per second is not limited.
     pub(crate) pace: Option<Arc<Pace>>,
     pub(crate) most_bytes: u64,
     pub(crate) redirects: u32,
@@ -77,7 +77,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) validators: Option<&'a SourceValidators>,
     /// Patterns that the targets of redirects have to match, if there are any.
     pub(crate) patterns: &'a [UrlPattern],
-    /// The store that the request is for, if it is one. Its errors are explained in the log.
+    /// The kind of object store that receives the request; `None` for a web server. Errors of stores are explained in
+    /// the log.
     pub(crate) store: Option<Store>,
 }
 
@@ -92,10 +93,11 @@ pub(crate) type Authorizing<'a> =
     Pin<Box<dyn Future<Output = Result<HeaderMap, OriginError>> + Send + 'a>>;
 
 impl Client {
-    /// Creates a client whose connections the guard checks. `ca` is a PEM file of further trusted certificates.
+    /// Creates a client that connects only to addresses that `guard` permits. `ca` is a PEM file of further trusted
+    /// certificates.
     ///
     /// # Errors
-    /// A message about that file.
+    /// A message about the file.
     pub(crate) fn new(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Self, String> {
         let connector = Connector::new(guard, ca, rules.timeouts.connect.0)?;
         let http = pool(rules.fetches)
@@ -108,7 +110,7 @@ impl Client {
         })
     }
 
-    /// Returns the slots. Each request takes one of them.
+    /// Returns the permits for requests to the origin. Each request takes one of them.
     pub(crate) fn slots(&self) -> &Permits {
         &self.rules.slots
     }
@@ -118,7 +120,7 @@ impl Client {
         self.rules.pace.as_ref()
     }
 
-    /// Sets the number of slots to that of this client's configuration.
+    /// Sets the number of permits for requests to the one in this client's configuration.
     pub(crate) fn resize(&self) {
         self.rules.slots.resize_to(self.rules.fetches);
     }
@@ -136,7 +138,9 @@ impl Client {
     /// Sends the request, follows redirects, and reads the whole response.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Origin`, and `Pixels(Limit)` for a response that is too large.
+    /// `Missing` or `Forbidden` if the server responds that there is no such source or that it may not be read;
+    /// `Pixels(Limit)` for a response that is too large; `Origin` for any other failure, such as an error status, a
+    /// time-out or a broken connection.
     pub(crate) async fn get(&self, ask: &Ask<'_>, budget: &Budget) -> Result<Fetched, Error> {
         let start = Instant::now();
         let total = self.rules.timeouts.total.0;
@@ -173,10 +177,11 @@ impl Client {
         })
     }
 
-    /// Returns when the request may be sent, if the number of requests per second is limited.
+    /// Takes the next turn of the rate limiter, and returns when the request may be sent; `None` if the number of
+    /// requests per second is not limited.
     ///
     /// # Errors
-    /// `Paced` if that would be after `until`.
+    /// `Paced` if the turn would be after `until`.
     fn turn(&self, now: Instant, until: Instant) -> Result<Option<Instant>, Error> {
         let Some(pace) = &self.rules.pace else {
             return Ok(None);
@@ -467,10 +472,10 @@ fn jitter() -> Duration {
 
 const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
 
-/// Time limit for the body of an error, which is only read for the log.
+/// Time limit for reading the body of an error response, which is only read for the log.
 const ERROR: Duration = Duration::from_secs(1);
 
-/// Maximum bytes of the body of an error that are read.
+/// Maximum bytes of the body of an error response that are read.
 const MOST_ERROR_BYTES: usize = 4 << 10;
 
 /// Maximum bytes of the status line and all headers of one response together.

@@ -1,5 +1,5 @@
-//! Connections to an origin. A host name is looked up once, the guard checks each of its addresses, and the connection
-//! goes to an address that passed, not to the name again.
+//! Connections to an origin. A host name is looked up once, a [`Guard`] checks each of its addresses, and the
+//! connection goes to an address that passed, not to the name again.
 
 use std::fmt;
 use std::future::Future;
@@ -41,7 +41,7 @@ pub(crate) fn pool(most: usize) -> legacy::Builder {
 /// closes the connection first.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 
-/// Makes guarded connections to an origin, with TLS for https.
+/// Makes connections to an origin, only to addresses that a [`Guard`] permits, and with TLS for https.
 #[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) guard: Arc<Guard>,

@@ -1,7 +1,7 @@
 //! Images on another web server, requested over HTTP/1.1 with or without TLS.
 //!
 //! The environment variables for proxies are not read, cookies are not stored, and compression is not requested. The
-//! guard of `private_net` checks every connection.
+//! guard in the module `private_net` decides which addresses may be connected to.
 
 pub(crate) mod body;
 pub(crate) mod client;

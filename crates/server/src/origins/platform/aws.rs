@@ -147,8 +147,8 @@ fn keys_of(profile: &Profile) -> Option<AwsKeys> {
     })
 }
 
-/// Returns the key of a profile whose credentials come from another program or from the login of a person, and advice
-/// on what to do instead.
+/// Returns the setting of a profile that names a source of credentials that Andon does not support (another program, or
+/// the login of a person), and advice on what to do instead. `None` if the profile has no such setting.
 fn foreign_source(profile: &Profile) -> Option<(&'static str, &'static str)> {
     const PROGRAM: &str = "Andon runs no other program. Run it yourself and set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
                            AWS_SESSION_TOKEN, or use a profile with a role (`role_arn` with `credential_source`) or keys";

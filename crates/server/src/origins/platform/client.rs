@@ -124,8 +124,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Returns the method and URL of a request for messages. Queries and user names are left out, because they may be
-/// secret.
+/// Returns the method and URL of a request as text for messages. Queries and user names are left out, because they may
+/// be secret.
 fn place(method: &str, uri: &Uri) -> String {
     let scheme = uri.scheme_str().unwrap_or("http");
     let host = uri.host().unwrap_or_default();
@@ -149,14 +149,14 @@ fn reason(error: &OriginError) -> String {
     }
 }
 
-/// Time limit of a connection over a network, TLS included.
+/// Time limit for opening a connection with TLS, including the handshake.
 const CONNECT: Duration = Duration::from_secs(3);
 
-/// Time limit of a connection without TLS. Metadata services are on the machine itself or the next one, and if there is
-/// none, nothing answers.
+/// Time limit for opening a connection without TLS. Metadata services are on the machine itself or one network hop
+/// away, and where there is none, connection attempts get no reply.
 const CONNECT_LOCAL: Duration = Duration::from_secs(1);
 
-/// Time limit of a whole exchange.
+/// Time limit for one request, until its whole response has arrived.
 const ANSWER: Duration = Duration::from_secs(8);
 
 /// Maximum characters of a response in an error.

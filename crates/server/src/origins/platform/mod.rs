@@ -34,7 +34,7 @@ pub(super) type AwsKeys = reqsign_aws_v4::Credential;
 /// A token for the `Authorization` header of requests.
 pub(super) struct Bearer(pub(super) String);
 
-/// The rotation of a store's credentials.
+/// Credentials for a store, which are renewed before they expire.
 #[derive(Clone, Debug)]
 pub(super) enum Issued {
     /// Keys that sign requests to S3.
@@ -96,7 +96,7 @@ pub(super) fn azure() -> Result<Tokens, String> {
     })
 }
 
-/// The rotations of the process, by cloud or region.
+/// Credentials of the process that are renewed before they expire, by cloud or region.
 type Shared<K> = Mutex<BTreeMap<String, Arc<Rotation<K>>>>;
 
 static AWS: Shared<AwsKeys> = Mutex::new(BTreeMap::new());

@@ -41,7 +41,7 @@ pub(in crate::origins) struct Rotation<K> {
     issuer: Box<dyn Issuer<K>>,
     clock: fn() -> SystemTime,
     current: RwLock<Option<Credentials<K>>>,
-    /// Locked by the task that renews the credentials.
+    /// The renewals that have failed since the last success. Locked during a renewal, so that only one runs at a time.
     failures: Arc<Mutex<Failures>>,
 }
 
@@ -233,12 +233,12 @@ fn seconds_until(end: SystemTime, now: SystemTime) -> u64 {
     end.duration_since(now).unwrap_or_default().as_secs()
 }
 
-/// How long before they expire credentials are renewed, or half of their life if that is less. Amazon's metadata
-/// service has new ones at least 5 minutes before the old ones expire, Google's about as early.
+/// Credentials are renewed this long before they expire, or when half of their life has passed if that is later.
+/// Amazon's metadata service has new ones at least 5 minutes before the old ones expire, Google's about as early.
 const AHEAD: Duration = Duration::from_secs(300);
 
-/// How long before they expire credentials are no longer sent, or a tenth of their life if that is less: the store
-/// checks them only when the request arrives.
+/// Credentials are not used any more this long before they expire, or when nine tenths of their life have passed if
+/// that is later: the store checks them only when the request arrives.
 const ON_THE_WAY: Duration = Duration::from_secs(10);
 
 /// Time after which credentials that do not expire are read again.

@@ -20,7 +20,7 @@ fn wait_seconds(seconds: f64) {
     TIME.set(TIME.get() + (seconds * 1000.0) as u64);
 }
 
-/// Issues numbered keys as it is told, and counts how often it was asked.
+/// Issues consecutive numbers as keys, with lives and errors that the test sets, and counts the requests.
 #[derive(Clone, Default)]
 struct Script(Arc<Told>);
 
@@ -29,7 +29,7 @@ struct Told {
     /// The life of each of the next keys in seconds, or why there are none.
     answers: Lock<VecDeque<Result<u64, &'static str>>>,
     asked: AtomicUsize,
-    /// Whether answers wait until they are let go.
+    /// Whether requests for keys hang until this is reset.
     hangs: Lock<bool>,
     go: Notify,
 }

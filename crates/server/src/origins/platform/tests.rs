@@ -1,5 +1,5 @@
-//! Providers that are not set up, or wrongly, and what their errors say. The tests of the program have services that issue
-//! credentials.
+//! Tests of credential providers that are not configured, or wrongly, and of their errors. The integration tests of the
+//! program have services that issue credentials.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::rotation::Issuer;
 use super::{aws, azure, google};
 use crate::config::Environment;
 
-/// An address of loopback at which nobody listens.
+/// A loopback address on which nothing listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// Returns the error of Amazon's providers, with a configuration file of profiles.

@@ -25,7 +25,8 @@ pub(crate) struct SourceFacts {
 pub(crate) struct FactsTable(Table<Key, Arc<SourceFacts>>);
 
 impl FactsTable {
-    /// Creates a table for the sources of about as many results as fit into `cache_bytes`.
+    /// Creates a table with room for one source for every 16 KiB of `cache_bytes`, the size of the result cache in
+    /// memory, within fixed limits.
     pub(crate) fn new(cache_bytes: u64) -> Self {
         let most = (cache_bytes / BYTES_PER_SOURCE).clamp(LEAST, MOST);
         Self(Table::new(most))
@@ -166,8 +167,8 @@ impl From<Record> for SourceFacts {
     }
 }
 
-/// Number of bytes of cached results per source in the table. A source takes about 300 bytes there, so the table takes
-/// about 2 % of the memory of the results.
+/// The facts table has room for one source for this many bytes of the result cache. The facts of a source take about
+/// 300 bytes, so the table takes about 2 % of the size of the result cache.
 const BYTES_PER_SOURCE: u64 = 16 << 10;
 
 const LEAST: u64 = 4096;

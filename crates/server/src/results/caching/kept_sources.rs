@@ -13,15 +13,16 @@ use crate::config::CacheConfig;
 use crate::error::{Error, SharedError};
 use crate::origins::{Budget, Freshness, Source, SourceValidators};
 
-/// A cache of sources fetched over a network, in memory and on disk, each within a number of bytes. The errors of
-/// sources are stored in addition to that.
+/// A cache of sources fetched over a network, with a size limit in memory and one on disk. Errors of fetches are stored
+/// outside these limits.
 pub(crate) struct KeptSources {
     cache: Cache,
     /// Number of fetches that the cache saved.
     hits: AtomicU64,
-    /// Errors of sources, by the key of the source.
+    /// Errors of fetching sources, by the key of the source.
     faults: Table<Key, SharedError>,
-    /// Origins that asked for no requests for a while, and the errors with which they did.
+    /// Origins that must not be contacted for a while because they sent `Retry-After`, and the errors that their
+    /// requests get.
     pauses: Table<Key, SharedError>,
 }
 
@@ -43,7 +44,7 @@ pub(crate) enum SourceState {
     Fault(SharedError),
     /// A source with these validators is cached, but no longer fresh: its origin must confirm that it has not changed.
     Stale(SourceValidators),
-    /// Nothing is cached.
+    /// Neither the source nor an error is cached.
     Nothing,
 }
 
@@ -94,8 +95,9 @@ impl KeptSources {
         }
     }
 
-    /// Stores the source at the path `place`, which is fresh for `fresh_for`. It does not store sources that are too
-    /// large, and those without validators only if they are fresh for some time, since they cannot be revalidated.
+    /// Stores the source at the path `place`, which is fresh for `fresh_for`. Sources that are too large are not
+    /// stored. Sources without validators are stored only if they are fresh for some time, since they cannot be
+    /// revalidated.
     pub(crate) fn keep(
         &self,
         name: Key,
@@ -150,8 +152,9 @@ impl KeptSources {
         Some(source)
     }
 
-    /// Remembers for the time `negative` why a source cannot be fetched. If its origin asked for no requests for a
-    /// while, that is remembered instead, for all its sources and for that time.
+    /// Stores the error `fault` of fetching a source. If the origin sent `Retry-After`, the error applies to all
+    /// sources of the origin for that time. Otherwise it applies to this source for the time `negative`, if it is a 4xx
+    /// error that would be the same the next moment.
     pub(crate) fn note(&self, name: Key, origin: Key, fault: &SharedError, negative: Duration) {
         let error = Error::from(fault.clone());
         if let Some(seconds) = error.origin_pause() {

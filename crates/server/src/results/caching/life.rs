@@ -1,5 +1,5 @@
 //! How long a result is fresh on this server, and the caching headers that clients get. The operator's rule takes
-//! precedence over what the origin says, and that over the defaults.
+//! precedence over the origin's directives, and these take precedence over the defaults.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) struct Terms {
     pub(crate) by_date: bool,
 }
 
-/// Explanation for users why a result whose terms are not `shared` is not cached.
+/// Explanation for users why a result is not cached that may be given only to the client that requested it.
 pub(crate) const NOT_SHARED: &str = "its origin says private or no-store";
 
 /// What clients are told about caching a result.
@@ -43,8 +43,8 @@ pub(crate) enum ClientSide {
 }
 
 impl Terms {
-    /// Returns the terms for a result of a file in a folder. Its date and size decide whether the result is current,
-    /// not an age.
+    /// Returns the caching terms for a result of a file in a folder. The file's date and size decide whether the result
+    /// is current, not its age.
     pub(crate) fn of_file(config: &CacheConfig, source: &str) -> Self {
         let words = ClientSide::words(config, source);
         Self {
@@ -55,7 +55,8 @@ impl Terms {
         }
     }
 
-    /// Returns the terms for a result of a truncated or damaged source, which may be complete the next time it is read.
+    /// Returns the caching terms for a result of a truncated or damaged source, which may be complete the next time it
+    /// is read.
     pub(crate) fn of_damaged(config: &CacheConfig) -> Self {
         Self {
             life: Life::fresh_for(config.negative.0),
@@ -65,8 +66,8 @@ impl Terms {
         }
     }
 
-    /// Returns the terms for a source that its origin reports as unchanged. If the origin says nothing about caching
-    /// now, its earlier directives apply again (RFC 9111, 4.3.4).
+    /// Returns the caching terms for a source that its origin reports as unchanged. If the origin says nothing about
+    /// caching now, its earlier directives apply again (RFC 9111, 4.3.4).
     pub(crate) fn after_revalidation(
         config: &CacheConfig,
         source: &str,
@@ -85,7 +86,7 @@ impl Terms {
         }
     }
 
-    /// Returns the terms for a result of a source from an origin, given the origin's caching directives.
+    /// Returns the caching terms for a result of a source from an origin, given the origin's caching directives.
     pub(crate) fn of_origin(config: &CacheConfig, source: &str, freshness: Freshness) -> Self {
         let rule = config.rule(source);
         let ttl = rule.and_then(|rule| rule.ttl);
@@ -117,8 +118,8 @@ impl Terms {
 }
 
 impl Terms {
-    /// Returns the terms for a result that is composed with overlay images: the strictest terms of the source and of
-    /// all overlays.
+    /// Returns the caching terms for a result that is composed with overlay images: the strictest terms of the source
+    /// and of all overlays.
     pub(crate) fn with_overlays(self, config: &CacheConfig, overlays: &OpenOverlays) -> Self {
         overlays
             .fetched_overlays()
@@ -189,13 +190,14 @@ impl ClientSide {
     }
 
     /// Returns the `Age` header in seconds of a result that was cached for `age`, or `None` if the header is not sent.
-    /// It is only needed with the origin's directives, which count from the arrival of the source.
+    /// Only the origin's directives need the header, because they count from the arrival of the source.
     pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {
         let is_kept = !matches!(status, CacheStatus::Forwarded { .. });
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
-    /// Returns the `Cache-Control` header for a result of this age in a response of this style.
+    /// Returns the `Cache-Control` header for a result of this age, or `None` if the header is not sent. `style` may
+    /// shorten the lifetime.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
             Self::Words(words) => Some(words.clone()),

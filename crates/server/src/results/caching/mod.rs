@@ -34,7 +34,7 @@ use crate::request::conditional::Validators;
 use crate::results::served_file::RecentFiles;
 use crate::sources::source_cache::CachedSource;
 
-/// The facts of a source's header that was read, and what reading it left behind.
+/// The facts read from a source's header, with the file and the admission if reading it needed them.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) facts: Arc<SourceFacts>,
@@ -45,8 +45,8 @@ pub(crate) struct Header {
     pub(crate) admitted: Arc<Mutex<Option<Admitted>>>,
 }
 
-/// All state about results: the cache, the computations under way, and tables of findings. Each table has at most
-/// [`MOST_REMEMBERED`] entries, unless its type says otherwise.
+/// All state about results: the cache, the computations under way, and tables of what is known about sources and
+/// results. Each table has at most [`MOST_REMEMBERED`] entries, unless its type says otherwise.
 pub(crate) struct Results<Made, Source> {
     pub(crate) cache: Cache,
     /// The time at which the cache's counters started at 0.
@@ -67,7 +67,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) ends: SourceMemo<Option<u64>>,
     /// Measurements of the pixels of sources.
     pub(crate) measured: SourceMemo<Measured>,
-    /// Indexes of sources that are being built; finished ones are in the cache.
+    /// Computations of indexes of sources: of the offsets at which parts of an image can be decoded. Finished indexes
+    /// are in the cache.
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
     /// Number of bytes of each source that were read for the part of the image that was decoded last.
     pub(crate) parts: Table<Key, u64>,
@@ -81,7 +82,8 @@ pub(crate) struct Results<Made, Source> {
     /// Results whose renewal failed a moment ago with a 5xx status of the origin or of this server. Until the entry
     /// expires, the stale result is served at once.
     pub(crate) failed_renewals: Table<Key, ()>,
-    /// Results that take too long to encode. They are being made in the background, or cannot be made.
+    /// Results in formats that took too long to encode or are not possible for their sources. They are being made in
+    /// the background, or could not be made a moment ago. Meanwhile clients get another format.
     pub(crate) postponed: Table<Key, ()>,
     /// Results that are being renewed in the background after a stale reply, and those whose renewal failed a moment
     /// ago.
@@ -185,7 +187,8 @@ where
         self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
     }
 
-    /// Whether the cache is large enough for indexes of sources to stay until they are needed again.
+    /// Whether the cache is large enough for indexes of sources (the offsets at which parts of an image can be decoded)
+    /// to stay until they are needed again.
     pub(crate) fn keeps_indexes(&self) -> bool {
         let disk = self.config.disk.as_ref().map_or(0, |disk| disk.size.0);
         self.config.memory.0.max(disk) >= ROOM_FOR_INDEXES
@@ -197,8 +200,8 @@ where
         self.parts.get(source).map_or(bytes, |part| part.min(bytes))
     }
 
-    /// Resizes the cache to the sizes of this configuration, and the cache of sources to `kept_sources` bytes in
-    /// memory.
+    /// Resizes the cache of results to the configured sizes, and the cache of sources to `kept_sources` bytes in memory
+    /// and the configured size on disk.
     pub(crate) fn resize(&self, kept_sources: u64) {
         self.cache.resize(&self.config.tiers());
         self.sources.resize(&self.config, kept_sources);
@@ -246,8 +249,8 @@ where
         self.worth.is_some()
     }
 
-    /// Whether a result that takes `cost` of processor time and has these terms is to be written to the store that
-    /// nodes share.
+    /// Whether a result that takes `cost` of processor time and has these caching terms is to be written to the store
+    /// that nodes share.
     pub(crate) fn is_worth_sharing(&self, cost: Duration, terms: &Terms) -> bool {
         let worth = self.worth.as_ref();
         worth.is_some_and(|least| least.check(cost, terms).is_ok())
@@ -300,8 +303,8 @@ fn cache_of_sources(config: &Config) -> CacheConfig {
     CacheConfig { disk, ..cache }
 }
 
-/// Maximum number of entries in a table of findings. Dropping one too early costs a check of a file or a fetch, but is
-/// always correct.
+/// Maximum number of entries in each table of what is known about sources and results. Dropping an entry too early
+/// costs a check of a file or a fetch, but never gives a wrong result.
 const MOST_REMEMBERED: u64 = 16_384;
 
 /// Size in bytes that a cache tier must have for indexes of sources to be kept: room for about ninety of the largest.

@@ -36,10 +36,10 @@ pub(crate) struct Resolved {
     pub(crate) canonical: Option<String>,
 }
 
-/// The fonts for drawing text, as far as results depend on them.
+/// The fonts for drawing text, if results depend on which fonts are installed.
 #[derive(Debug)]
 struct TextFonts {
-    /// The name of the set of fonts; empty for the fonts of every build.
+    /// Name of the set of fonts; empty for the fonts that every build has.
     name: String,
     /// The names of formats whose files may contain text to draw.
     formats: Vec<&'static str>,
@@ -66,14 +66,14 @@ impl TextFonts {
     }
 }
 
-/// Words of which at least one is in every recipe that writes text, and in the rules of every dialect that do. If one
-/// of them means something else in some rules, the result gets another key than necessary when the fonts change, which
-/// is harmless.
+/// Every recipe that writes text contains at least one of these words, and so do the rules of every dialect that write
+/// text. If a word means something else in some rules, their results get other keys when the fonts change although they
+/// need not, which is harmless.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
 /// The inputs of a URL's purge tag: recipes in whole pixels, or rules, with the format left open.
 struct TagInputs {
-    /// The recipe or rules of the request.
+    /// The recipe or rules of the request, with the format left open.
     any_format: String,
     /// The recipe or rules that the URL states by itself, if the request's headers changed them. The result then has a
     /// key of its own: another URL may lead to the same recipe, and a purge of one URL must not purge the other.
@@ -246,7 +246,7 @@ impl Names {
     }
 }
 
-/// Returns the same rules, but without an output format.
+/// Returns `rules` without their output format.
 fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     let output = Output {
         format: None,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::life::ClientSide;
 use crate::origins::SourceValidators;
 
-/// The notes of one cache entry.
+/// Data that the server stores with a result in its cache entry, in addition to the response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// State of the source that the result was made from, if it was fetched over a network.
@@ -30,13 +30,13 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Decodes the notes of a cache entry.
+    /// Decodes the notes in a cache entry.
     pub(crate) fn of(entry: &Entry) -> Self {
         // Only the notes of another version cannot be decoded, and its entries have other keys.
         serde_json::from_slice(&entry.notes).unwrap_or_default()
     }
 
-    /// Encodes the notes for a cache entry.
+    /// Encodes these notes for storage in a cache entry.
     pub(crate) fn encode(&self) -> Bytes {
         serde_json::to_vec(self).unwrap_or_default().into()
     }

@@ -23,7 +23,8 @@ impl Worth {
         }
     }
 
-    /// Checks whether a result that takes `cost` of processor time and has these terms is to be written to the store.
+    /// Checks whether a result that takes `cost` of processor time and has these caching terms is to be written to the
+    /// store that nodes share.
     ///
     /// # Errors
     /// A message for users that says why it is not.

@@ -62,7 +62,7 @@ impl RequestContext {
 }
 
 impl Allowance {
-    /// Returns the allowance of a request for which no other format would do.
+    /// Returns the allowance of a request that does not accept another format.
     pub(crate) fn until(deadline: impl Into<Deadline>) -> Self {
         Self {
             deadline: deadline.into(),

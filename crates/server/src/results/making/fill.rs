@@ -8,7 +8,7 @@ use super::{Answer, Maker, RequestContext, fresh_for};
 use crate::error::Error;
 use crate::response::cache_status::CacheStatus;
 
-/// Outcome of filling the store with one result.
+/// Outcome of filling the store that nodes share with one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filled {
     /// The store already had a current result.

@@ -244,8 +244,8 @@ impl Maker {
     /// Reads the files and the header of an image and plans it, after measuring its pixels if that is needed. The
     /// second value that it returns keeps the memory of the files reserved.
     ///
-    /// Files are read in the fetcher's slots, and headers in slots of their own: a refusal needs no worker thread, and
-    /// a slow header delays neither files nor sockets.
+    /// Files are read in slots of the [`Fetcher`](crate::sources::fetch::Fetcher), and headers in slots of their own: a
+    /// refusal needs no worker thread, and a slow header delays neither files nor sockets.
     pub(super) async fn read_and_plan(
         &self,
         ctx: &RequestContext,

@@ -19,10 +19,10 @@ use crate::sources::rendering::{Planned, Prepared};
 /// A task that measures or indexes a source's pixels.
 struct Task<H> {
     bytes: Bytes,
-    /// Key of the bytes, if other requests may need the same task.
+    /// Key of the source's bytes; `None` if no other request can need the same measurement or index.
     source: Option<Key>,
     deadline: Deadline,
-    /// Keeps the memory of the bytes reserved.
+    /// Keeps the memory of the source's bytes reserved.
     holds: Arc<H>,
 }
 
@@ -84,8 +84,9 @@ impl Maker {
         Ok(planned)
     }
 
-    /// Plans again with an index of the source, if the plan can use one. The index is made once for all requests, and
-    /// cached like a result. For a source that cannot have an index, an empty one is cached.
+    /// Plans again with an index of the source (the offsets at which its parts can be decoded), if the plan can use
+    /// one. The index is made once for all requests, and cached like a result. For a source that cannot have an index,
+    /// an empty one is cached.
     pub(super) async fn with_index<H: Send + Sync + 'static>(
         &self,
         mut planned: Planned,
@@ -148,7 +149,8 @@ impl Maker {
         self.through(planned, source, index, holds).await
     }
 
-    /// Plans again with `index`, and records how much of the source the plan reads.
+    /// Plans again with `index`, the offsets at which parts of the source can be decoded, and records how much of the
+    /// source the plan reads.
     async fn through<H: Send + Sync + 'static>(
         &self,
         planned: Planned,
@@ -176,7 +178,10 @@ impl Maker {
 const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H: Send + Sync + 'static> Task<H> {
-    /// Calls `look` with the bytes on a worker thread, once the work is admitted.
+    /// Admits this task, and then calls `look` with the bytes on a worker thread.
+    ///
+    /// # Errors
+    /// The errors of admission and of `look`.
     async fn run<T: Send + 'static>(
         self,
         admission: &Admission,

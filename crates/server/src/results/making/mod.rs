@@ -65,7 +65,7 @@ pub(crate) struct Maker {
     pub(crate) timeout: Duration,
     /// How long encoding may take for a request if another format would do as well.
     pub(crate) patience: Duration,
-    /// Queue of the results that take longer to encode and are made in the background.
+    /// Queue of results that take longer to encode than `patience` and are made in the background.
     pub(crate) behind: Behind,
     /// Counters of requests of idle priority, which give way to all others.
     pub(crate) idle: Arc<Idle>,
@@ -121,7 +121,8 @@ impl Maker {
         }
     }
 
-    /// Obtains the result within the allowance. A result that takes longer to encode is only looked up in the cache.
+    /// Obtains the result within the allowance of the request. A result that is known to take longer to encode is only
+    /// looked up in the cache.
     async fn obtain_within(
         self: &Arc<Self>,
         ctx: &RequestContext,
@@ -178,10 +179,10 @@ impl Maker {
     }
 
     /// Checks whether images can be made: whether worker threads and threads that read headers still return from their
-    /// work.
+    /// work, and whether worker processes can be started.
     ///
     /// # Errors
-    /// `Stuck`.
+    /// `Stuck` if all threads of one kind are stuck, or worker processes cannot be started.
     pub(crate) fn turns(&self) -> Result<(), Error> {
         let stuck = self.admission.stuck().or_else(|| self.headers.stuck());
         let stuck = stuck.or_else(crate::error::Stuck::of_processes);

@@ -110,9 +110,9 @@ impl Maker {
         ObtainedResult::from_flight(outcome, is_stale, ctx.began)
     }
 
-    /// Replaces the old result by an entry without bytes, which is never sent, unless its renewal has failed for a
-    /// reason for which RFC 5861 allows stale responses (any 5xx). If the origin has answered that the source does not
-    /// exist, or with a source of which no result can be made, the old result must not be served any more.
+    /// Replaces the old result by an entry without bytes, which is never sent, after its renewal failed with `error`:
+    /// the origin has answered that the source does not exist, or with a source of which no result can be made. Does
+    /// nothing for a 5xx error, because RFC 5861 allows stale responses then.
     fn end_if_superseded(&self, ctx: &RequestContext, old: Key, error: &Error) {
         if error.status().is_server_error() {
             return;
@@ -124,7 +124,8 @@ impl Maker {
         self.results.cache.put(old, entry, ctx.ticket);
     }
 
-    /// Returns a fresh result that another computation has made between the look-up and the start of this one.
+    /// Returns a fresh result that another computation has made between this request's look-up and the start of its own
+    /// computation.
     async fn made_meanwhile(&self, ctx: &RequestContext) -> Option<Made> {
         let resolved = self.resolve_known(&ctx.variant).await?;
         let is_fresh = |hit: &Hit| fresh_for(hit).is_some();
@@ -185,8 +186,8 @@ impl Maker {
             .value?)
     }
 
-    /// Makes a result of a source that was fetched, unless the cache has one of this very source, made for an
-    /// equivalent URL.
+    /// Makes a result of a source that was fetched. If the cache has a result of the same version of the source, such
+    /// as one that was made for an equivalent URL, that result is stored again with the new caching `terms` instead.
     async fn prolonged_or_made(
         &self,
         ctx: &RequestContext,
@@ -295,7 +296,7 @@ impl Maker {
         }
     }
 
-    /// Stores the old result again, with new terms.
+    /// Stores the old result again, with new caching terms.
     fn prolong(&self, ctx: &RequestContext, key: Key, old: &Entry, terms: &Terms) -> Made {
         let notes = Notes {
             client: terms.client.clone(),

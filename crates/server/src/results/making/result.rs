@@ -72,7 +72,8 @@ impl Maker {
         Ok(self.keep(ctx, resolved.key, entry, &terms, image.cost, stages))
     }
 
-    /// Stores a result in the cache and, if it took long enough to make, in the store that nodes share.
+    /// Stores a result in the cache if it may be given to other clients. An image that took long enough to make, and
+    /// may be used for long enough, is also stored in the store that nodes share.
     pub(super) fn keep(
         &self,
         ctx: &RequestContext,
