@@ -98,7 +98,7 @@ pub enum Mount {
 }
 
 impl Mount {
-    /// Returns the prefix for a dialect whose usual prefix is the root, and whose prefix next to all others is `apart`.
+    /// Returns the prefix for this mount of a dialect whose usual prefix is the root: the root itself, or `apart`.
     pub(crate) fn of(self, apart: &'static str) -> &'static str {
         match self {
             Self::Usual => "/",

@@ -95,7 +95,7 @@ impl Takes {
         Self::Text(|_| true, what)
     }
 
-    /// Parses a number, and returns it if it is within the range. For words and texts, any number is.
+    /// Parses a number, and returns it if [`Self::has`] it: within the range or, for words and texts, any number.
     pub(crate) fn number(self, text: &str) -> Option<f64> {
         text.parse().ok().filter(|number| self.has(*number))
     }

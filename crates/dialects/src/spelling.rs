@@ -28,7 +28,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Translates all of a wish except its box. The part of the image that a box keeps has the word `keep`.
+    /// Translates the steps and the output settings of a wish, but not its box. If an image is cropped to the box and a
+    /// part other than the middle is kept, the part is translated as the word `keep`.
     pub(crate) fn of(wish: &Wish, words: &[Word]) -> Self {
         let mut draft = Self::default();
         let steps = wish.others().map(Step::to_string);

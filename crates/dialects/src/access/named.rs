@@ -20,7 +20,7 @@ pub(super) struct NamedSources {
 /// in any dialect.
 const MARK: &str = "andon-appended-segment";
 
-/// Query for dialects that read a path only if it has one.
+/// A query that is appended to a signed beginning, because some dialects read a path only if it has a query.
 const QUERY: &str = "w=1";
 
 impl NamedSources {

@@ -204,7 +204,8 @@ impl LimitedRules {
     }
 }
 
-/// Whether a canvas of the image's own size only fills its transparent parts with white or black.
+/// Whether a canvas has the size of the image on it and is white or black, so that it only fills the image's
+/// transparent parts.
 fn is_plain_ground(canvas: &Canvas, before: &[Step], facts: &Facts) -> bool {
     let plain = [Colour::WHITE, Colour::BLACK].contains(&canvas.colour);
     plain && size_after(before, facts) == Some((canvas.w, canvas.h))

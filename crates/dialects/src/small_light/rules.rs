@@ -52,7 +52,8 @@ pub(super) enum Original {
     /// The source's own bytes are never sent.
     #[default]
     Never,
-    /// The source's bytes are sent if no size is requested, or the region is smaller than it on both sides (`pt=ptss`).
+    /// The source's bytes are sent if no size is requested, or the region is smaller than the requested size on both
+    /// sides (`pt=ptss`).
     IfSmaller,
     /// The source's bytes are sent if the region is larger than the requested size on at least one side (`pt=ptls`).
     IfLarger,

@@ -267,8 +267,8 @@ impl WeservRules {
         Ok((steps, size))
     }
 
-    /// Applies the crop, if there is one. `moves` says whether the image is an animation: the service crops its stacked
-    /// pages as one image, which keep their height except for the scale.
+    /// Crops the image, if the URL has a crop. An animation (`moves`) is only cropped to left and right and keeps its
+    /// height, because the service crops the stacked frames as one image.
     fn cut(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), moves: bool) {
         if let Some((x, y, w, h)) = self.crop(*size) {
             let (y, h) = if moves { (0, size.1) } else { (y, h) };
@@ -441,8 +441,9 @@ fn slope(steepness: f64) -> f64 {
     }
 }
 
-/// Returns width and height in px of a mask's shape, as large as fits into an image of this size. It is rounded as by
-/// the service: the shape is first measured in whole px in the largest circle.
+/// Returns width and height in px of the largest mask of this shape within an image of this size. It is rounded twice,
+/// as by the service: the shape in the largest circle that fits into the image, and the shape after it is enlarged to
+/// fit the image.
 fn mask_size(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
     let radius = f64::from(width.min(height)) / 2.0;
     // The size of the shape in a circle of radius 1.
