@@ -2,8 +2,8 @@
 //! whether the client saves data.
 //!
 //! They change the recipe in whole pixels that a request resolves to, in the same way for all dialects that
-//! `[client_hints]` lists, so that equal results share one cache entry however the size was specified. Dialects whose
-//! originals define hints themselves are never among them.
+//! `[client_hints]` lists, so that equal results share one cache entry however the size was specified. `[client_hints]`
+//! cannot list dialects that imitate a program with its own use of hints.
 
 mod hinted;
 

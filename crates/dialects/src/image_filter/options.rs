@@ -1,4 +1,4 @@
-//! Values of the directives of nginx's image filter module, parsed as the module parses the values of variables.
+//! Values of the directives of nginx's image filter module, parsed as nginx parses the values of variables.
 
 use std::fmt;
 
@@ -66,7 +66,7 @@ impl Options {
     /// then the other directives in any order.
     ///
     /// # Errors
-    /// Words or values for which the module would answer 415.
+    /// Words or values for which nginx's image filter would answer 415.
     pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let mut words = text.split(',');
         let mut options = Self::default();

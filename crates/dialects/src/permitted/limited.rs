@@ -13,7 +13,8 @@ use super::{PermittedConfig, size};
 #[derive(Clone, Debug)]
 pub(super) struct LimitedRules {
     pub(super) rules: Arc<dyn Rules>,
-    /// Rules of ordinary requests in the request's dialect. Their output settings are the dialect's defaults.
+    /// Rules of the example URL ([`Dialect::example`](crate::dialect::Dialect::example)) of the request's dialect, or
+    /// of several dialects if it is not known. Their output settings are the default ones.
     pub(super) default_rules: Arc<[Arc<dyn Rules>]>,
     /// Whether the request names a background. If not, the background in its output settings is the server's.
     pub(super) says_background: bool,
@@ -166,7 +167,8 @@ impl LimitedRules {
         }
     }
 
-    /// Returns the output settings of an ordinary request for the format and quality of `output`.
+    /// Returns the output settings of `rules`, which are those of an example URL, for the format and quality of
+    /// `output`.
     fn default_output(&self, rules: &dyn Rules, output: &Output, facts: &Facts) -> Option<Output> {
         let request_output = self.rules.output();
         let format = match &output.format {

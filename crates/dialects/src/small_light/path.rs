@@ -42,7 +42,7 @@ fn between(text: &str) -> Option<&str> {
 }
 
 /// Returns the file after the last path segment with options. In strict mode any segment that contains `small_light`
-/// counts, as in the rewrite rule of the module's manual.
+/// counts, as in the rewrite rule in ngx_small_light's manual.
 pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String, Refusal> {
     let path = percent::decode(target.path)?;
     if strict && !path.contains(OPEN) {

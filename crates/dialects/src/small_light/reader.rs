@@ -91,7 +91,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Adds notes about values that the module accepts, but probably not in the way that was intended.
+    /// Adds notes about values that ngx_small_light accepts, but probably not in the way that was intended.
     fn mention_misread(&mut self) {
         for parameter in PARAMETERS {
             let text = self.options.text(parameter.name);
@@ -252,7 +252,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns the effects, in the module's order.
+    /// Returns the effects, in the order in which ngx_small_light applies them.
     fn effects(&mut self) -> Result<Vec<Effect>, Refusal> {
         let mut effects = Vec::new();
         match self.engine {
@@ -442,7 +442,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns a note about a value that the module accepts, but probably not in the way that was intended.
+/// Returns a note about a value that ngx_small_light accepts, but probably not in the way that was intended.
 fn misread(parameter: &Arg, text: &str) -> Option<String> {
     match parameter.kind {
         Kind::Whole { most, .. } => match prefix(text) {

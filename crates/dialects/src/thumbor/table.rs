@@ -27,7 +27,7 @@ struct Row {
     name: &'static str,
     /// What the filter does, or why it does nothing, as one sentence.
     help: &'static str,
-    /// How the filter differs from the original, and in which programs it does.
+    /// How the filter differs from the filter of thumbor or imagor, and from which of the two.
     differs: Option<(&'static str, &'static [Flavour])>,
     /// The permitted numbers of arguments, and the parser for thumbor, if it has the filter.
     thumbor: Option<(RangeInclusive<usize>, Read)>,

@@ -1,4 +1,4 @@
-//! Parses the query as the service does: split by hand, not decoded, with the first value of each key.
+//! Parses the query as weserv does: split by hand, not decoded, with the first value of each key.
 
 use andon_recipe::Colour;
 
