@@ -52,7 +52,8 @@ pub trait Settings {
         &[]
     }
 
-    /// Returns the words of recipes that the dialect's options can express, without those of boxes.
+    /// Returns the words of recipes that the dialect's options can express, except the words for the box into which an
+    /// image is fitted.
     fn words() -> Vec<Word>
     where
         Self: Sized,

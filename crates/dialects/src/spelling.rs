@@ -151,12 +151,12 @@ fn apply_scale(mut value: f64, mut scale: &str) -> Option<f64> {
     Some(value)
 }
 
-/// Returns a side of a box in whole px, with `before` in front of it; `None` if the side is open.
+/// Returns a side of a box in whole px, with `before` in front of it; `None` if `side` is.
 pub(crate) fn side(before: &str, side: Option<f64>) -> Option<String> {
     side.map(|side| format!("{before}{}", side.round()))
 }
 
-/// Returns width and height of a box in whole px. `open` stands for a side that is open.
+/// Returns width and height of a box in whole px. `open` is the text for a side that the wish does not limit.
 pub(crate) fn sides(wish: &Wish, open: &str) -> [String; 2] {
     [wish.w, wish.h].map(|length| side("", length).unwrap_or(open.to_owned()))
 }

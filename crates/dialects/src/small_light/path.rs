@@ -78,7 +78,7 @@ pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refu
     Ok(Some(request))
 }
 
-/// Returns the whole path, decoded, as that of the file.
+/// Returns the path of the file if the options are in the query: the whole path of the target, decoded.
 pub(super) fn whole(target: &Target<'_>) -> Result<String, Refusal> {
     Ok(relative(&percent::decode(target.path)?))
 }

@@ -117,7 +117,7 @@ impl WeservRules {
         Ok((steps, size.unwrap_or(whole)))
     }
 
-    /// Returns the requested box in px; 0 for a side that is open.
+    /// Returns the requested box in px; 0 for a side that the URL does not limit.
     fn bounds(&self, facts: &Facts) -> (i32, i32) {
         let ratio = self.query.number("dpr");
         let side = |key, whole| {
@@ -277,8 +277,8 @@ impl WeservRules {
         }
     }
 
-    /// Places a scaled image on a canvas of the size of the box in px; 0 for a side that is open. `alpha` says whether
-    /// the image may have transparent pixels.
+    /// Places a scaled image on a canvas of the size of the box in px; 0 for a side that the URL does not limit.
+    /// `alpha` says whether the image may have transparent pixels.
     fn contain(
         &self,
         steps: &mut Vec<Step>,
