@@ -206,7 +206,7 @@ impl LimitedRules {
     }
 }
 
-/// Whether a canvas has the size of the image on it and is white or black, so that it only fills the image's
+/// Whether a canvas has the same size as the image on it and is white or black, so that it only fills the image's
 /// transparent parts.
 fn is_plain_ground(canvas: &Canvas, before: &[Step], facts: &Facts) -> bool {
     let plain = [Colour::WHITE, Colour::BLACK].contains(&canvas.colour);

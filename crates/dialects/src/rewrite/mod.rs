@@ -186,9 +186,9 @@ impl Rule {
         })
     }
 
-    /// Whether the rule turns the decoded path into the same target `new` as the path as received. nginx matches only
-    /// the decoded path, so that an expression such as `[^/]+` never matches `a%2Fb` in nginx. Without this check, such
-    /// an escape could reach targets that the expression is meant to exclude.
+    /// Whether the rule makes of the decoded path the target `new`, which it has made of the path as received. nginx
+    /// matches only the decoded path, so that an expression such as `[^/]+` never matches `a%2Fb` in nginx. Without
+    /// this check, such an escape could reach targets that the expression is meant to exclude.
     fn leads_to(&self, new: &str, path: &str, query: Option<&str>) -> bool {
         if percent::decode(path).is_err() {
             return false;

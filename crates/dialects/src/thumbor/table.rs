@@ -33,8 +33,8 @@ struct Row {
     thumbor: Option<(RangeInclusive<usize>, Read)>,
     /// The parser for imagor's arguments, if it has the filter.
     imagor: Option<Read>,
-    /// Returns a note if a filter is applied, but a part of it is not supported or acts differently. The text is that
-    /// of the arguments as written in the URL.
+    /// Returns a note if a filter is applied, but a part of it is not supported or acts differently. The parameters are
+    /// the program and the filter's arguments as written in the URL.
     note: fn(Flavour, &str) -> Option<String>,
     /// The parser for a filter that adds data to the document of imagor's `meta`.
     pixel_data: Option<ParseData>,

@@ -129,7 +129,7 @@ impl fmt::Display for Trial {
     }
 }
 
-/// The format name for which the client's header `Accept` decides about the format.
+/// The format name that lets the client's header `Accept` select the format.
 const AUTO: &str = "auto";
 
 /// The sizes of sources to try, in px: landscape, portrait and square, larger and smaller than usual requests, and with

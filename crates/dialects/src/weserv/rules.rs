@@ -267,8 +267,8 @@ impl WeservRules {
         Ok((steps, size))
     }
 
-    /// Crops the image, if the URL has a crop. An animation (`moves`) is only cropped to left and right and keeps its
-    /// height, because weserv crops the stacked frames as one image.
+    /// Crops the image, if the URL has a crop. An animation (`moves`) is only cropped at the left and right and keeps
+    /// its height, because weserv crops the stacked frames as one image.
     fn cut(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), moves: bool) {
         if let Some((x, y, w, h)) = self.crop(*size) {
             let (y, h) = if moves { (0, size.1) } else { (y, h) };
