@@ -1,11 +1,12 @@
-//! Parses the header `Accept`, for dialects whose originals choose the format by it.
+//! Parses the header `Accept`, for dialects that choose the format by it, as the programs that they imitate do.
 
 /// A media range of the header `Accept`, with its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range<'a> {
     /// The range as it is written, such as `image/webp` or `*/*`.
     pub(crate) name: &'a str,
-    /// Its weight (`q`), 1 by default. `None` if it is not a number, which the originals treat differently.
+    /// Its weight (`q`), 1 by default. `None` if it is not a number, which the programs that the dialects imitate treat
+    /// differently.
     pub(crate) weight: Option<f64>,
 }
 

@@ -52,7 +52,8 @@ pub trait Settings {
         &[]
     }
 
-    /// Returns the words of recipes that the dialect's options can express, without those of boxes.
+    /// Returns the words of recipes that the dialect's options can express, except the words for the box into which an
+    /// image is fitted.
     fn words() -> Vec<Word>
     where
         Self: Sized,
@@ -98,7 +99,7 @@ pub enum Mount {
 }
 
 impl Mount {
-    /// Returns the prefix for a dialect whose usual prefix is the root, and whose prefix next to all others is `apart`.
+    /// Returns the prefix for this mount of a dialect whose usual prefix is the root: the root itself, or `apart`.
     pub(crate) fn of(self, apart: &'static str) -> &'static str {
         match self {
             Self::Usual => "/",

@@ -44,7 +44,7 @@ pub struct Told<'a> {
     pub code: &'static str,
     /// The HTTP status.
     pub status: u16,
-    /// The sentence for the public.
+    /// The message that clients may see: one sentence.
     pub sentence: &'a str,
 }
 
@@ -71,13 +71,13 @@ pub trait Errors: fmt::Debug + Sync {
     }
 
     /// Returns the HTTP status if the origin answered with the client error `answered`, such as 404. By default, it is
-    /// the status of the fault.
+    /// what [`Self::status`] returns for the fault.
     fn of_origin(&self, answered: u16, fault: Fault, default: u16) -> u16 {
         let _ = answered;
         self.status(fault, default)
     }
 
-    /// Returns media type and text of an error's body; `None` if the body is just the public sentence.
+    /// Returns media type and text of an error's body; `None` if the body is just [`Told::sentence`].
     fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
         let _ = error;
         None

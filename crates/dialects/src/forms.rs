@@ -60,7 +60,8 @@ pub struct Cut<'a> {
 /// The marks of a form in the text of a target, which are found before a parser reads the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marks<'a> {
-    /// The path to be parsed. Parts that only a secret could explain are replaced by equivalent ones without a secret.
+    /// The path to be parsed. A signature or an encrypted source, which a parser without the key cannot read, is
+    /// replaced by a text that every parser accepts.
     pub path: Cow<'a, str>,
     /// The signature, or the word that stands in its place, such as `unsafe`.
     pub signature: Option<String>,
@@ -72,18 +73,20 @@ pub struct Marks<'a> {
     pub prefix: Suits,
 }
 
-/// How certain the marks of a form are.
+/// How certainly the marks of a form show that a target has the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// The target counts only if more certain targets have the same form at the same prefix.
+    /// The target is evidence of the form only if targets with more certain marks have the same form at the same
+    /// prefix.
     Weak,
-    /// The target counts by itself if the parser knows all of its options.
+    /// The target is evidence of the form by itself if the parser knows all of its options.
     IfKnown,
-    /// The target counts by itself.
+    /// The target is evidence of the form by itself.
     Sure,
 }
 
-/// How prefixes are ranked if several can be cut off with which the form reads equally many targets.
+/// How well a prefix suits a form. If the form reads equally many targets with several prefixes, this decides between
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Suits {
     /// If the form reads equally many targets with several prefixes, the shortest is taken.

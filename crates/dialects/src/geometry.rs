@@ -21,7 +21,8 @@ pub(crate) fn length(px: f64) -> Length {
     Length::px(px).unwrap_or(Length::Px(Length::MAX_PX))
 }
 
-/// Returns the bounds of a box in px; a side that is `None` is open. `None` if both are.
+/// Returns the bounds of a box in px. A side that is `None` has no limit; if both are, there is no box, and the result
+/// is `None`.
 pub(crate) fn bounds(w: Option<f64>, h: Option<f64>) -> Option<Bounds> {
     match (w.map(length), h.map(length)) {
         (None, None) => None,

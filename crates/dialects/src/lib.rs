@@ -128,13 +128,14 @@ config::dialects! {
     imagor: ImagorConfig,
     /// weserv's URLs.
     weserv: WeservConfig,
-    /// Photon's URLs, those of WordPress.com and Jetpack. Those without one of its arguments may be plain files.
+    /// Photon's URLs, those of WordPress.com and Jetpack. A URL that has none of Photon's arguments may be that of a
+    /// plain file.
     photon: PhotonConfig,
     /// ipx's URLs.
     ipx: IpxConfig,
     /// URLs of Astro's image endpoint.
     astro: AstroConfig,
-    /// imgix's URLs. Those without one of its parameters may be plain files.
+    /// imgix's URLs. A URL that has none of imgix's parameters may be that of a plain file.
     imgix: ImgixConfig,
 }
 
@@ -255,7 +256,7 @@ impl Dialects {
         (!self.dialects.is_empty()).then_some(self)
     }
 
-    /// Whether the URLs of each of these dialects can be told from paths of plain files; see
+    /// Whether the URLs of every dialect that is switched on can be told from paths of plain files; see
     /// [`Dialect::marks_its_urls`].
     pub(crate) fn mark_their_urls(&self) -> bool {
         (self.dialects.iter()).all(|(_, dialect)| dialect.marks_its_urls())
@@ -304,7 +305,7 @@ impl Dialects {
 
     /// Returns regular expressions that find the source in targets of each dialect, for load balancers, with the
     /// dialect's name. They are matched against the raw target in this order, and their only group is the source. A
-    /// target that none of them matches is a file's, or is rewritten.
+    /// target that none of them matches is the path of a plain file, or is rewritten by a rule.
     pub fn source_patterns(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.dialects.iter().flat_map(|(name, dialect)| {
             let patterns = dialect.source_patterns().into_iter();
@@ -389,7 +390,7 @@ impl Dialects {
         Ok((request, evidence))
     }
 
-    /// Parses a target without its signatures, after applying the rewrite rules.
+    /// Parses a target whose signature in front has been removed, after applying the rewrite rules.
     fn read(&self, target: Target<'_>) -> Result<ParsedTarget, Refusal> {
         let rewritten = self.rewriter.apply(target.whole);
         let target = match &rewritten.target {

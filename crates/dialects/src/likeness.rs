@@ -19,7 +19,7 @@ impl Dialects {
     }
 
     /// Returns a sentence about the dialects that a target looks like but does not reach, as [`Self::hint`] does, but
-    /// without applying rewrite rules.
+    /// does not apply rewrite rules to the target first.
     pub(crate) fn hint_of(&self, raw_target: &str) -> Option<String> {
         if let Some((prefix, url)) = self.with_prefix(raw_target) {
             return Some(format!(
@@ -105,7 +105,8 @@ impl Dialects {
         is_read.then_some((prefix, url))
     }
 
-    /// Returns the target with escaped slashes in the name of an overlay, if bare ones cut the recipe short.
+    /// Returns the target of a URL of Andon's own dialect with the slashes in the name of an overlay image escaped;
+    /// `None` unless the unescaped slashes ended the recipe in the middle of that name.
     fn with_escaped_slashes(&self, raw_target: &str) -> Option<String> {
         let rules_text = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
         let recipe: Recipe = rules_text(raw_target)?.parse().ok()?;
@@ -130,10 +131,11 @@ impl Dialects {
 /// A dialect that a target looks like.
 struct Likeness {
     row: &'static Row,
-    /// How the dialect's URLs begin at the prefix that the target has, in the form of [`Gate::places`](crate::Gate).
+    /// How the dialect's URLs begin at the prefix that the target has (its usual one, or that of
+    /// [`Mount::Apart`](crate::config::Mount)), in the form of [`Gate::places`](crate::Gate).
     places: Vec<String>,
-    /// Whether that is the prefix on a server with all dialects (`Mount::Apart`), instead of the usual
-    /// one.
+    /// Whether the target has the prefix of the dialect on a server with all dialects
+    /// ([`Mount::Apart`](crate::config::Mount)) instead of the dialect's usual prefix.
     is_apart: bool,
 }
 
@@ -293,7 +295,8 @@ mod tests {
         crate::ConfigError::reading(&text, &known, |all| all.read::<Config>()).expect(&text)
     }
 
-    /// Returns the file that a target is read to be about, if it is about no plain file.
+    /// Returns the decoded path or URL of the source of the image that a target requests; `None` if the target is
+    /// invalid or is the path of a plain file.
     fn read(config: &Config, target: &str) -> Option<String> {
         let request = Dialects::new(config).unwrap().parse(target).ok()?;
         (!request.is_file()).then(|| request.source.place().into_owned())

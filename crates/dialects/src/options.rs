@@ -95,7 +95,8 @@ impl Takes {
         Self::Text(|_| true, what)
     }
 
-    /// Parses a number, and returns it if it is within the range. For words and texts, any number is.
+    /// Parses a number; `None` if the text is not a number, or if the number is out of the range. For words and texts
+    /// there is no range.
     pub(crate) fn number(self, text: &str) -> Option<f64> {
         text.parse().ok().filter(|number| self.has(*number))
     }

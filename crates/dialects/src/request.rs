@@ -101,7 +101,7 @@ pub struct AnswerStyle {
     pub never_grows: bool,
     /// Whether the media type follows from the source's file name, even if it does not match the result.
     pub type_by_name: bool,
-    /// The canonical target, if it differs from this one.
+    /// The canonical target, if it differs from the one that was parsed.
     pub canonical: Option<String>,
     /// Extra headers of responses with the result and of 304 responses: name in lower case, and value.
     /// [`Self::EXTENSION`] or [`Self::LONG_EXTENSION`] in a value is replaced by the extension of the result's format.

@@ -28,7 +28,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Translates all of a wish except its box. The part of the image that a box keeps has the word `keep`.
+    /// Translates the steps and the output settings of a wish, but not its box. If an image is cropped to the box and a
+    /// part other than the middle is kept, the part is translated as the word `keep`.
     pub(crate) fn of(wish: &Wish, words: &[Word]) -> Self {
         let mut draft = Self::default();
         let steps = wish.others().map(Step::to_string);
@@ -150,12 +151,12 @@ fn apply_scale(mut value: f64, mut scale: &str) -> Option<f64> {
     Some(value)
 }
 
-/// Returns a side of a box in whole px, with `before` in front of it; `None` if the side is open.
+/// Returns a side of a box in whole px, with `before` in front of it; `None` if `side` is.
 pub(crate) fn side(before: &str, side: Option<f64>) -> Option<String> {
     side.map(|side| format!("{before}{}", side.round()))
 }
 
-/// Returns width and height of a box in whole px. `open` stands for a side that is open.
+/// Returns width and height of a box in whole px. `open` is the text for a side that the wish does not limit.
 pub(crate) fn sides(wish: &Wish, open: &str) -> [String; 2] {
     [wish.w, wish.h].map(|length| side("", length).unwrap_or(open.to_owned()))
 }

@@ -40,7 +40,8 @@ pub trait Places {
     /// Whether a path is taken literally, as keys of buckets are, so that dot segments in it have no meaning.
     fn is_literal(&self, path: &str) -> bool;
 
-    /// Returns the paths at which origins serve this file of the folder of overlay images, too.
+    /// Returns the paths at which origins also serve the file `name` of the folder of overlay images; empty if none
+    /// does.
     fn paths_of_overlay(&self, name: &str) -> Vec<String>;
 }
 
@@ -238,8 +239,12 @@ impl Claim<'_> {
         }
     }
 
-    /// Refuses a target that lacks the signature of this link, and a guarded path that no signature or rule opens.
-    /// `index` is that of the link. `by_link` returns what the part of the target that the link signs names by itself.
+    /// Checks the request against one `[[secure_link]]` rule, `link`, whose index in the configuration is `index`.
+    /// `by_link` returns the sources that the part of the target that `link` signs names by itself.
+    ///
+    /// # Errors
+    /// A target below the rule's location without a valid signature, and a path that the rule guards and that no
+    /// signature or rewrite rule opens.
     fn check(
         &self,
         index: usize,
@@ -447,7 +452,7 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
 
 const DOTS: &str = "a path may not have the segments `.` and `..`, however they are escaped";
 
-/// Returns why a source may name one image to this server and another to an origin, if it may.
+/// Returns why this server and an origin might interpret the path or URL of a source differently; `None` if they agree.
 fn unclear(source: &Source, places: &dyn Places) -> Option<&'static str> {
     match source {
         _ if source.as_str().contains('\0') => Some("no file's name holds a NUL (`%00`)"),

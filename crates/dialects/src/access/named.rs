@@ -20,7 +20,7 @@ pub(super) struct NamedSources {
 /// in any dialect.
 const MARK: &str = "andon-appended-segment";
 
-/// Query for dialects that read a path only if it has one.
+/// A query that is appended to a signed beginning, because some dialects read a path only if it has a query.
 const QUERY: &str = "w=1";
 
 impl NamedSources {
@@ -82,8 +82,8 @@ impl NamedSources {
     }
 
     /// Whether the signed text names every overlay and fallback image of the request, and its source or a folder above
-    /// it. The text may also go on beyond the source, whose whole name is then signed. A text that leaves the source
-    /// open covers everything.
+    /// it. A source whose whole name the signed text contains is covered even if the text goes on after it. A text that
+    /// names no source, but leaves it to the client to append one, covers every request.
     pub(super) fn covers(&self, source: &Source, paths: &Paths) -> bool {
         let text = match (&paths.source, source) {
             (Some(path), _) => path,

@@ -10,7 +10,7 @@ pub(super) struct DrawingRules {
     output: Output,
 }
 
-/// The text of the rules.
+/// The canonical text of [`DrawingRules`].
 pub(super) const TEXT: &str = "astro(f=svg)";
 
 impl Rules for DrawingRules {

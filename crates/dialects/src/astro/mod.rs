@@ -279,7 +279,7 @@ fn encode_value(value: &str) -> String {
         .replace(';', "%3B")
 }
 
-/// Error style of the generic endpoint.
+/// Error style of Astro's generic image endpoint.
 #[derive(Debug)]
 struct Generic;
 
@@ -299,7 +299,7 @@ impl Errors for Generic {
     }
 }
 
-/// Error style of the Node adapter's endpoint, whose messages do not say what is wrong.
+/// Error style of the image endpoint of Astro's Node adapter, whose messages do not say what is wrong.
 #[derive(Debug)]
 struct Node;
 

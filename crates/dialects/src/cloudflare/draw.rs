@@ -1,4 +1,4 @@
-//! `draw`: images that are laid over the result, as a JSON array of objects like those of the service's Workers.
+//! `draw`: images that are laid over the result, as a JSON array of objects like those that Cloudflare Workers pass.
 
 use andon_recipe::{Cover, Exact, Fit, Gravity, Orient, Step};
 use serde::Deserialize;

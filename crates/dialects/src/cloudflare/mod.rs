@@ -1,7 +1,7 @@
 //! Cloudflare's URLs: `/cdn-cgi/image/width=250,height=250/trip/a.jpg`.
 //!
-//! The service is closed source: sizes and defaults follow its documentation. As there, an unknown or invalid option is
-//! an error.
+//! The service is closed source: sizes and defaults follow its documentation. As in Cloudflare, an unknown or invalid
+//! option is an error.
 
 mod config;
 mod draw;
@@ -176,7 +176,7 @@ impl Document for Json {
     }
 }
 
-/// Error style with the service's own error numbers, in the body and in the header `Cf-Resized`.
+/// Error style of Cloudflare, with Cloudflare's error numbers, in the body and in the header `Cf-Resized`.
 #[derive(Debug)]
 struct CloudflareErrors;
 
@@ -206,7 +206,7 @@ impl Errors for CloudflareErrors {
     }
 }
 
-/// Returns the service's error number for an HTTP status.
+/// Returns Cloudflare's error number for an HTTP status.
 fn number(status: u16) -> u16 {
     match status {
         400 => 9401,

@@ -81,7 +81,7 @@ impl CloudflareRules {
         (self.options.text("trim") == Some("border")).then_some(Step::Trim(Trim(10)))
     }
 
-    /// Returns the crop by the options that begin with `trim`, for an image of this size in px.
+    /// Returns the crop that the options `trim` and `trim.…` request, for an image of this size in px.
     fn part(&self, (width, height): (u32, u32)) -> Option<Step> {
         let px = |px: f64| (px * self.ratio()).round() as u32;
         if let Some(sides) = self.options.text("trim").and_then(sides) {

@@ -2,8 +2,8 @@
 //! whether the client saves data.
 //!
 //! They change the recipe in whole pixels that a request resolves to, in the same way for all dialects that
-//! `[client_hints]` lists, so that equal results share one cache entry however the size was specified. Dialects whose
-//! originals define hints themselves are never among them.
+//! `[client_hints]` lists, so that equal results share one cache entry however the size was specified. `[client_hints]`
+//! cannot list dialects that imitate a program with its own use of hints.
 
 mod hinted;
 
@@ -26,7 +26,7 @@ pub struct ClientHintsConfig {
     pub dialects: Vec<String>,
 }
 
-/// Dialects in which these hints never count, and the reason.
+/// Dialects in which the hints of `[client_hints]` never count, and the reason.
 const OTHERWISE: &[(&str, &str)] = &[
     (
         "imgproxy",
@@ -52,16 +52,17 @@ const ACCEPT_CH: &str = "Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width";
 /// The dialects in which hints count.
 #[derive(Debug)]
 pub(crate) struct ClientHints {
-    /// Indices of these dialects among those that are switched on ([`Doors`](crate::access::Doors)).
+    /// Indices of the dialects in which hints count, among those that are switched on
+    /// ([`Doors`](crate::access::Doors)).
     doors: Vec<usize>,
 }
 
 impl ClientHints {
-    /// Returns the configured dialects. `names` are those of all dialects. `door` returns the index of a dialect among
-    /// those that are switched on.
+    /// Returns the dialects in which hints count by the configuration. `names` are the names of all dialects. `door`
+    /// returns the index of a dialect among those that are switched on.
     ///
     /// # Errors
-    /// A name that is not a dialect's, or that of a dialect with hints of its own.
+    /// A name that is not a dialect's, or that of a dialect that has hints of its own or never uses any.
     pub(crate) fn new(
         config: &ClientHintsConfig,
         names: &[&str],

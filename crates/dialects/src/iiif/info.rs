@@ -82,7 +82,7 @@ impl Information {
         document
     }
 
-    /// Adds the entries that only version 3.0 has in this form: identity, profile, extra features and limits.
+    /// Adds what `info.json` states in the form of version 3.0 only: identity, profile, extra features and limits.
     fn add_profile3(&self, document: &mut Value) {
         document["id"] = json!(self.id);
         document["type"] = json!("ImageService3");

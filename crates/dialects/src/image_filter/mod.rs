@@ -35,7 +35,7 @@ impl Dialect for ImageFilter {
         format!("{}/{OPEN}resize,250,250){path}", self.prefix)
     }
 
-    /// Answers every failure with 415, the only error of the module.
+    /// Answers every failure with 415, the only error of nginx's image filter.
     fn errors(&self) -> ErrorStyle {
         ErrorStyle(&Every(415))
     }

@@ -1,10 +1,10 @@
-//! Values of the directives, parsed as the module parses the values of variables.
+//! Values of the directives of nginx's image filter module, parsed as nginx parses the values of variables.
 
 use std::fmt;
 
 use crate::refusal::Refusal;
 
-/// Values of a location's directives.
+/// Values of the directives of nginx's image filter module in one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) filter: Filter,
@@ -43,7 +43,7 @@ pub(super) enum Filter {
 pub(super) struct Bound(pub(super) u64);
 
 impl Bound {
-    /// No bound, written `-`. The module itself represents it by this number, and computes with it.
+    /// No bound, written `-`. nginx's module represents it by this number, too, and computes with it.
     const NONE: Self = Self(u64::MAX);
 }
 
@@ -66,7 +66,7 @@ impl Options {
     /// then the other directives in any order.
     ///
     /// # Errors
-    /// Words or values for which the module would answer 415.
+    /// Words or values for which nginx's image filter would answer 415.
     pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let mut words = text.split(',');
         let mut options = Self::default();

@@ -1,4 +1,4 @@
-//! The module's computation of sizes, with its integer operations in the same order.
+//! How nginx's image filter module computes sizes, with its integer operations in the same order.
 
 mod wish;
 
@@ -10,7 +10,7 @@ use andon_recipe::{
 use super::OPEN;
 use super::options::{Bound, Filter, Options};
 
-/// The directives of a location, and how they are resolved to a recipe for an image.
+/// The values of the directives in a location, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct ImageFilterRules {
     options: Options,
@@ -28,7 +28,8 @@ impl ImageFilterRules {
         Self { options, output }
     }
 
-    /// Whether the file is sent unchanged: images that fit into the box and are not turned are.
+    /// Whether a source of this size in px is left unchanged: always with `test` and `size`; with `resize` and `crop`
+    /// if it fits into the box and is not turned; never with `rotate`.
     fn passes(&self, width: u64, height: u64) -> bool {
         match self.options.filter {
             Filter::Test | Filter::Size => true,

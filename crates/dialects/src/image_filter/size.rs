@@ -3,8 +3,8 @@
 use crate::document::{About, Document};
 use crate::errors::{Errors, Fault, Told};
 
-/// Error style of `image_filter size`: like the module, it answers with an empty JSON object and status 200 if there is
-/// no image.
+/// Error style of `image_filter size`: like nginx's image filter, it answers with an empty JSON object and status 200
+/// if there is no image.
 #[derive(Debug)]
 pub(super) struct NoSize;
 

@@ -138,7 +138,8 @@ impl ImgixRules {
         (sound && ["crop", "fill", "fillmax", "min"].contains(&fit)).then_some(ratio)
     }
 
-    /// Returns width and height of the box in px, for an image of this size; `None` for a side that is open.
+    /// Returns width and height of the box in px, for an image of this size; `None` for a side that the URL does not
+    /// limit.
     fn bounds(&self, (width, height): (u32, u32)) -> (Option<f64>, Option<f64>) {
         let fit = self.query.text("fit").unwrap_or_default();
         let mut bounds = (self.side("w", width), self.side("h", height));

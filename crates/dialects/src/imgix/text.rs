@@ -207,7 +207,8 @@ fn place(query: &Values, pad: f64, ratio: f64) -> (String, String) {
     (gravity, margins)
 }
 
-/// Returns a font in the engine's syntax: families and style, separated by commas. Generic family names are the same.
+/// Returns a font in the engine's syntax: families and style, separated by commas. imgix and the engine have the same
+/// names for generic families.
 fn font(text: &str) -> String {
     let words = text.split(',').map(str::trim);
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

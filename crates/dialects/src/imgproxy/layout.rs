@@ -177,7 +177,7 @@ impl Scale {
 
 struct Sizes {
     scaled_size: Size,
-    /// The box in device px; 0: the side is open.
+    /// The box in device px; 0: that side has no limit.
     target: Size,
     /// The size in px to which the scaled image is cropped; 0: the side is not cropped.
     result: Size,

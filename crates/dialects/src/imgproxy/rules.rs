@@ -26,7 +26,8 @@ use crate::geometry::keep_around;
 pub(super) struct ImgproxyRules {
     pub(super) options: Options,
     pub(super) common: Arc<CommonSettings>,
-    /// Output settings. Only the format is taken from here; most of the others follow from the options.
+    /// Output settings that do not follow from the options of the URL: the format that `Accept` has selected, the
+    /// background, and options of the encoder.
     pub(super) output: Output,
 }
 

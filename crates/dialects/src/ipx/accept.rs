@@ -2,8 +2,9 @@
 
 use crate::accept;
 
-/// Formats in order of preference, for still images and for animations.
+/// The formats for still images, in order of preference.
 const STILL: &[&str] = &["avif", "webp", "jpeg", "png", "tiff", "heif", "gif"];
+/// The formats for animations, in order of preference.
 const MOVING: &[&str] = &["webp", "gif"];
 
 /// Returns the preferred one of the formats with the highest weight in the header. A range such as `image/*` names no

@@ -110,7 +110,11 @@ impl SharpOptions {
         }
     }
 
-    /// Sets one side of the box. `sides` returns width and height, of which the other one is reset.
+    /// Sets the width or height of the box, which is called `name`. `sides` returns the new width and height: one is
+    /// the argument, and the other is reset.
+    ///
+    /// # Errors
+    /// sharp's message about a value that is not a positive whole number.
     fn side(
         &mut self,
         name: &str,

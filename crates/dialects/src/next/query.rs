@@ -183,9 +183,9 @@ fn whole(text: &str) -> Option<u64> {
     digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Returns the one of `formats` with the highest weight in the header `Accept`, the first of them if there are several.
-/// `None` if the header names none, or if a range such as `*/*` has a higher weight and stands for a format that is not
-/// named.
+/// Returns the one of `formats` with the highest weight in the header `Accept`; the first of them if several have that
+/// weight. `None` if the header names none of them, or if `*/*` or `image/*` has a higher weight and some of `formats`
+/// is not named.
 pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'static str> {
     let ranges: Vec<(String, f64)> = accept::ranges(accept)
         .map(|range| (range.name.to_ascii_lowercase(), range.weight.unwrap_or(1.0)))

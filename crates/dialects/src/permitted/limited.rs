@@ -13,7 +13,8 @@ use super::{PermittedConfig, size};
 #[derive(Clone, Debug)]
 pub(super) struct LimitedRules {
     pub(super) rules: Arc<dyn Rules>,
-    /// Rules of ordinary requests in the request's dialect. Their output settings are the dialect's defaults.
+    /// Rules of the example URL ([`Dialect::example`](crate::dialect::Dialect::example)) of the request's dialect, or
+    /// of several dialects if it is not known. Their output settings are the default ones.
     pub(super) default_rules: Arc<[Arc<dyn Rules>]>,
     /// Whether the request names a background. If not, the background in its output settings is the server's.
     pub(super) says_background: bool,
@@ -166,7 +167,8 @@ impl LimitedRules {
         }
     }
 
-    /// Returns the output settings of an ordinary request for the format and quality of `output`.
+    /// Returns the output settings of `rules`, which are those of an example URL, for the format and quality of
+    /// `output`.
     fn default_output(&self, rules: &dyn Rules, output: &Output, facts: &Facts) -> Option<Output> {
         let request_output = self.rules.output();
         let format = match &output.format {
@@ -204,7 +206,8 @@ impl LimitedRules {
     }
 }
 
-/// Whether a canvas of the image's own size only fills its transparent parts with white or black.
+/// Whether a canvas has the same size as the image on it and is white or black, so that it only fills the image's
+/// transparent parts.
 fn is_plain_ground(canvas: &Canvas, before: &[Step], facts: &Facts) -> bool {
     let plain = [Colour::WHITE, Colour::BLACK].contains(&canvas.colour);
     plain && size_after(before, facts) == Some((canvas.w, canvas.h))

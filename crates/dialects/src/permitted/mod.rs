@@ -71,13 +71,15 @@ impl PermittedConfig {
 #[derive(Debug)]
 pub(crate) struct Permitted {
     lists: Arc<PermittedConfig>,
-    /// The rules of an ordinary request in each dialect, with the index of the dialect among those that are switched on.
+    /// The rules of each dialect's example URL, whose output settings are the dialect's defaults, with the index of the
+    /// dialect among those that are switched on.
     default_rules: Vec<(Option<usize>, Arc<dyn Rules>)>,
 }
 
 impl Permitted {
-    /// Returns the lists of a configuration, or `None` if it permits everything. `default_rules` are the rules of an
-    /// ordinary request in each dialect, with the index of the dialect among those that are switched on.
+    /// Returns the lists of a configuration, or `None` if it permits everything. `default_rules` are the rules of each
+    /// dialect's example URL, whose output settings are the dialect's defaults, with the index of the dialect among
+    /// those that are switched on.
     ///
     /// # Errors
     /// A value that no request can have, or a key that has no effect.

@@ -104,12 +104,14 @@ fn is_near(side: u32, other: u32, ratio: Size) -> bool {
     (f64::from(side) - expected).abs() < 1.0
 }
 
-/// Whether a crop keeps one side whole.
+/// Whether a crop keeps the whole width or the whole height. `before` and `after` are the sizes of the image before and
+/// after the crop.
 fn spans(before: Size, after: Size) -> bool {
     before.0 == after.0 || before.1 == after.1
 }
 
-/// Whether a crop lies in the middle, at a side or in a corner, or at a measured place.
+/// Whether a crop lies along each axis at an end or in the middle (within 1 px), or is placed by gravity. `before` and
+/// `after` are the sizes of the image before and after the crop.
 fn lies_evenly(crop: &Crop, before: Size, after: Size) -> bool {
     let Crop::At { x, y, .. } = crop else {
         return true;

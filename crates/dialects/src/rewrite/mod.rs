@@ -186,8 +186,9 @@ impl Rule {
         })
     }
 
-    /// Whether the rule leads to the same target from the decoded path. nginx matches the decoded path: `[^/]+` does
-    /// not match `a%2Fb` there, and an escape must not open what the expression leaves closed.
+    /// Whether the rule makes of the decoded path the target `new`, which it has made of the path as received. nginx
+    /// matches only the decoded path, so that an expression such as `[^/]+` never matches `a%2Fb` in nginx. Without
+    /// this check, such an escape could reach targets that the expression is meant to exclude.
     fn leads_to(&self, new: &str, path: &str, query: Option<&str>) -> bool {
         if percent::decode(path).is_err() {
             return false;
@@ -266,7 +267,8 @@ fn path_of(value: &str) -> String {
     }
 }
 
-/// Removes leading slashes and `./` from a path, which scripts accept there.
+/// Removes slashes and `./` from the beginning of a path. The image scripts that rules replace accept both in their
+/// arguments.
 fn from_root(mut path: &str) -> &str {
     while let Some(rest) = path.strip_prefix('/').or_else(|| path.strip_prefix("./")) {
         path = rest;

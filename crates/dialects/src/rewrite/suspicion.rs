@@ -4,8 +4,8 @@ use super::template::Piece;
 use super::{Rewriter, Rule};
 
 impl Rewriter {
-    /// Returns for each rule its index, an example of a new path that it may write, and sentences about what cannot
-    /// work.
+    /// Returns for each rule its index, an example of a new path that the rule may write, and sentences about parts of
+    /// the rule that cannot have their intended effect.
     pub(crate) fn doubts(&self) -> impl Iterator<Item = (usize, String, Vec<String>)> {
         self.rules.iter().enumerate().map(|(index, rule)| {
             let asks_query = rule.from.as_str().contains(r"\?").then(|| {
@@ -19,7 +19,8 @@ impl Rewriter {
         })
     }
 
-    /// Returns a sentence about the rule of this index, if an earlier rule matches the only path that it matches.
+    /// Returns a warning if the expression of the rule `rule` at `index` matches a single path, and an earlier rule
+    /// without conditions on the query matches that path, too.
     fn taken_before(&self, index: usize, rule: &Rule) -> Option<String> {
         let path = only_path(rule.from.as_str())?;
         let matches_path =

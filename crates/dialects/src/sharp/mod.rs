@@ -59,10 +59,10 @@ pub(crate) enum Upright {
     AfterPart,
 }
 
-/// Parses a CSS colour of red, green and blue.
+/// Parses a CSS colour, as [`colours::css`] does.
 ///
 /// # Errors
-/// sharp's message about any other text.
+/// sharp's message about a text that is not a colour.
 pub(crate) fn colour(text: &str) -> Result<Colour, String> {
     let colour = colours::css(text);
     colour.ok_or_else(|| format!("Unable to parse color from string: {text}"))

@@ -9,9 +9,9 @@ use crate::geometry::keep_salient;
 /// A box, and how an image is fitted to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resize {
-    /// Width of the box in px; `None` if that side is open.
+    /// Width of the box in px; `None` if the width is not limited.
     pub(crate) width: Option<u32>,
-    /// Height of the box in px; `None` if that side is open.
+    /// Height of the box in px; `None` if the height is not limited.
     pub(crate) height: Option<u32>,
     /// How the image is fitted to the box.
     pub(crate) fit: Fit,

@@ -1,4 +1,4 @@
-//! The rules of dialects whose originals make images with sharp.
+//! The rules of dialects that imitate programs that make images with sharp.
 
 use andon_recipe::{
     Facts, FormatName, Measure, Orientation, Output, Recipe, ResolveError, Rules, Wish,

@@ -101,7 +101,7 @@ impl Pipeline {
         steps.extend(self.flips().map(Step::Flip));
     }
 
-    /// Adds the turn, if it is by a multiple of 90 degrees.
+    /// Adds the rotation to `steps` if it is by a multiple of 90 degrees, and changes `size` accordingly.
     fn turn(&self, steps: &mut Vec<Step>, size: &mut Size) {
         let degrees = self.degrees.rem_euclid(360.0);
         if let Some(turn) = geometry::turn(degrees as u32).filter(|_| degrees % 90.0 == 0.0) {
@@ -112,7 +112,8 @@ impl Pipeline {
         }
     }
 
-    /// Adds the rotation, if it is by any other angle.
+    /// Adds the rotation to `steps` if it is by an angle that is not a multiple of 90 degrees, and changes `size`
+    /// accordingly.
     fn rotate(&self, steps: &mut Vec<Step>, size: &mut Size) {
         let degrees = self.degrees.rem_euclid(360.0);
         if degrees % 90.0 != 0.0 {

@@ -243,8 +243,8 @@ impl SecureLink {
     }
 }
 
-/// Whether a path is `/PREFIX/MD5/REST`, with the MD5 of REST and the secret. Its digits may be in upper case, as in
-/// nginx.
+/// Whether a path is `/PREFIX/MD5/REST`, with the MD5 of REST and the secret. The digits of MD5 may be in upper case,
+/// as in nginx.
 fn is_link(uri: &str, secret: &str) -> bool {
     let mut parts = uri.trim_start_matches('/').splitn(3, '/');
     let (_, hash, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());

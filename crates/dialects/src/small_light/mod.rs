@@ -1,9 +1,9 @@
 //! ngx_small_light's URLs: `/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg`, or in getparam mode
 //! `/trip/a.jpg?dw=250&dh=250`.
 //!
-//! A target is parsed in three steps: `options` splits it into raw options as the module does, `values` converts each
-//! option to its type, and `reader` combines them into `rules`. These are resolved to a recipe once the source's size
-//! is known.
+//! A target is parsed in three steps: `options` splits it into raw options as ngx_small_light does, `values` converts
+//! each option to its type, and `reader` combines them into `rules`. These are resolved to a recipe once the source's
+//! size is known.
 
 mod config;
 mod engine;

@@ -42,7 +42,7 @@ fn between(text: &str) -> Option<&str> {
 }
 
 /// Returns the file after the last path segment with options. In strict mode any segment that contains `small_light`
-/// counts, as in the rewrite rule of the module's manual.
+/// counts, as in the rewrite rule in ngx_small_light's manual.
 pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String, Refusal> {
     let path = percent::decode(target.path)?;
     if strict && !path.contains(OPEN) {
@@ -78,7 +78,7 @@ pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refu
     Ok(Some(request))
 }
 
-/// Returns the whole path, decoded, as that of the file.
+/// Returns the path of the file if the options are in the query: the whole path of the target, decoded.
 pub(super) fn whole(target: &Target<'_>) -> Result<String, Refusal> {
     Ok(relative(&percent::decode(target.path)?))
 }

@@ -91,7 +91,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Adds notes about values that the module accepts, but probably not in the way that was intended.
+    /// Adds notes about values that ngx_small_light accepts, but probably not in the way that was intended.
     fn mention_misread(&mut self) {
         for parameter in PARAMETERS {
             let text = self.options.text(parameter.name);
@@ -252,7 +252,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns the effects, in the module's order.
+    /// Returns the effects, in the order in which ngx_small_light applies them.
     fn effects(&mut self) -> Result<Vec<Effect>, Refusal> {
         let mut effects = Vec::new();
         match self.engine {
@@ -423,7 +423,8 @@ impl Reader<'_, '_> {
     }
 
     /// Returns the size in px below which a JPEG is not shrunk while it is decoded: the size that the rules request for
-    /// an image of 10000 × 10000 px. `None` unless strict, because the planner makes a better choice itself.
+    /// an image of 10000 × 10000 px. `None` outside of strict mode, where the server itself chooses the scale at which
+    /// it decodes.
     fn hint(&self, rules: &SmallLightRules) -> Option<(u32, u32)> {
         let has_size = rules.size.w.is_some() || rules.size.h.is_some();
         let has_hint = self.options.flag("jpeghint") && self.engine != Engine::Gd;
@@ -441,7 +442,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns a note about a value that the module accepts, but probably not in the way that was intended.
+/// Returns a note about a value that ngx_small_light accepts, but probably not in the way that was intended.
 fn misread(parameter: &Arg, text: &str) -> Option<String> {
     match parameter.kind {
         Kind::Whole { most, .. } => match prefix(text) {
@@ -468,7 +469,7 @@ fn misread(parameter: &Arg, text: &str) -> Option<String> {
     }
 }
 
-/// Maximum amount and threshold of an effect.
+/// Maximum amount and threshold of an unsharp mask.
 const MOST: f64 = 1000.0;
 
 fn effect(name: &str, args: Vec<String>) -> Effect {

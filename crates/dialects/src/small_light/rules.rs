@@ -41,8 +41,8 @@ pub(super) struct SmallLightRules {
     pub(super) quality: Option<u16>,
     /// Settings for the output except the quality, such as the format.
     pub(super) output: Output,
-    /// Whether quirks of the module are imitated: for instance, a result with a side that truncates to 0 px is refused
-    /// instead of getting 1 px.
+    /// Whether quirks of ngx_small_light are imitated: for instance, a result with a side that truncates to 0 px is
+    /// refused instead of getting 1 px.
     pub(super) strict: bool,
 }
 
@@ -52,7 +52,8 @@ pub(super) enum Original {
     /// The source's own bytes are never sent.
     #[default]
     Never,
-    /// The source's bytes are sent if no size is requested, or the region is smaller than it on both sides (`pt=ptss`).
+    /// The source's bytes are sent if no size is requested, or the region is smaller than the requested size on both
+    /// sides (`pt=ptss`).
     IfSmaller,
     /// The source's bytes are sent if the region is larger than the requested size on at least one side (`pt=ptls`).
     IfLarger,
@@ -176,10 +177,10 @@ impl Rules for SmallLightRules {
 }
 
 impl SmallLightRules {
-    /// Returns the scale, in eighths, of the image that lengths are measured on. It is libjpeg's scale for the hint:
-    /// the denominator is the whole number of times that the hint fits into the stored image, and the scale is the
-    /// smallest N/8 that is not below 1/denominator. It is at most 1/1: only a bug has ever made it 2/1 in the
-    /// module. Formats that are always decoded in full ignore the hint.
+    /// Returns the scale, in eighths, at which the image is decoded and lengths are measured. With the size of
+    /// `jpeghint`, it is the scale that libjpeg chooses: the smallest N/8 that is not below 1/D, where D is the whole
+    /// number of times that this size fits into the stored image. It is at most 8/8; in ngx_small_light, only a bug has
+    /// ever made it 2/1. Formats that are always decoded in full ignore `jpeghint`.
     fn eighths(&self, facts: &Facts) -> u8 {
         let Some((width, height)) = self.hint.filter(|_| facts.shrinks) else {
             return 8;

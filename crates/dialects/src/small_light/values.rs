@@ -1,4 +1,5 @@
-//! Typed values, parsed as by the module's C functions, which read a number from the longest valid beginning of a text.
+//! Typed values, parsed as by ngx_small_light's C functions, which read a number from the longest valid beginning of a
+//! text.
 
 use andon_recipe::{Colour, Length};
 

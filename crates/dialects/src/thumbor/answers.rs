@@ -100,7 +100,7 @@ pub(super) fn file_name(requested: &str, filters: &[Filter], source: &Source) ->
     }
 }
 
-/// Returns the `Content-Disposition` header: `inline`, or `attachment` with a file name.
+/// Returns the `Content-Disposition` header: `inline`, or `attachment` with a file name if `attachment` is not empty.
 pub(super) fn disposition(attachment: Option<&str>) -> Vec<(&'static str, String)> {
     let value = match attachment {
         None => "inline".to_owned(),

@@ -1,5 +1,5 @@
-//! The arguments of filters. thumbor's have to match typed patterns: the filter of an invalid one is skipped, so that
-//! its value is `None`. imagor parses leniently, as in Go: a text that is not a number is 0.
+//! The arguments of filters. thumbor skips a filter with an argument that does not match the expected type: for such an
+//! argument, the functions return `None`. imagor parses leniently, as in Go: a text that is not a number is 0.
 
 use std::borrow::Cow;
 

@@ -40,8 +40,8 @@ impl Ground {
         }
     }
 
-    /// Returns the colour of the canvas for this background. It is transparent if the background is made from the
-    /// image, and drawn behind it later.
+    /// Returns the colour of the canvas for this background. The canvas is transparent if the background is made from
+    /// the image, because then [`Self::effect`] draws the background behind the image later.
     pub(super) fn canvas(self) -> Colour {
         match self {
             Self::Colour(colour) => colour,

@@ -26,7 +26,7 @@ const FORMATS: [(&[&str], &str, bool); 7] = [
 ];
 
 impl Flavour {
-    /// Returns the prefix of the rules' text.
+    /// Returns the prefix that the canonical texts of this program's rules have.
     pub(super) fn word(self) -> &'static str {
         match self {
             Thumbor => "thumbor:",

@@ -96,7 +96,8 @@ impl Nested {
         }
     }
 
-    /// Adds the steps of a filter, in the order of the filters. `size` is the assumed size of the overlay in px.
+    /// Adds the steps of one filter to `steps`. Filters are passed in the order of the URL. `size` is the assumed size
+    /// of the overlay in px, which the filter may change.
     fn filter(
         &self,
         filter: &Filter,

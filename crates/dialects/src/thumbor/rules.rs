@@ -294,7 +294,7 @@ impl Rules for ThumborRules {
 }
 
 impl ThumborRules {
-    /// Adds the steps of a filter, in the order of the filters.
+    /// Adds the steps of one filter to `image`. Filters are passed in the order of the URL.
     fn filter(&self, image: &mut Image, filter: &Filter) {
         let size = (image.width, image.height);
         match filter {
@@ -402,7 +402,8 @@ impl Image {
         });
     }
 
-    /// Scales the image to whole squares, and pixelates it. The number of squares along each side is rounded.
+    /// Pixelates the image into squares of `side` px. First, each side of the image is enlarged or cropped to the
+    /// nearest multiple of `side`, so that all squares are whole.
     fn pixelate(&mut self, side: u32) {
         if side <= 1 {
             return;
@@ -465,8 +466,8 @@ impl Image {
         (self.width, self.height) = orientation.size(self.width, self.height);
     }
 
-    /// Places the image in the middle of a background of the size `ground`, with margins around that. `half` divides by
-    /// 2.
+    /// Places the image in the middle of a background of the size `ground` in px (0: the image's own side), and adds
+    /// margins in px to the background. `half` divides by 2, rounding as the program does.
     fn fill(
         &mut self,
         ground: (u32, u32),

@@ -27,14 +27,14 @@ struct Row {
     name: &'static str,
     /// What the filter does, or why it does nothing, as one sentence.
     help: &'static str,
-    /// How the filter differs from the original, and in which programs it does.
+    /// How the filter differs from the filter of thumbor or imagor, and from which of the two.
     differs: Option<(&'static str, &'static [Flavour])>,
     /// The permitted numbers of arguments, and the parser for thumbor, if it has the filter.
     thumbor: Option<(RangeInclusive<usize>, Read)>,
     /// The parser for imagor's arguments, if it has the filter.
     imagor: Option<Read>,
-    /// Returns a note about the unsupported part of a filter that is applied otherwise. Takes the arguments as written
-    /// in the URL.
+    /// Returns a note if a filter is applied, but a part of it is not supported or acts differently. The parameters are
+    /// the program and the filter's arguments as written in the URL.
     note: fn(Flavour, &str) -> Option<String>,
     /// The parser for a filter that adds data to the document of imagor's `meta`.
     pixel_data: Option<ParseData>,
@@ -341,7 +341,7 @@ pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
     }
 }
 
-/// Returns a note about the unsupported part of a filter, if it has one and is applied otherwise.
+/// Returns a note if a filter is applied, but a part of it is not supported or acts differently.
 pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
     let row = ALL.iter().find(|row| row.name == name)?;
     (row.note)(flavour, args)

@@ -129,7 +129,7 @@ impl fmt::Display for Trial {
     }
 }
 
-/// The format name with which the client's `Accept` decides.
+/// The format name that lets the client's header `Accept` select the format.
 const AUTO: &str = "auto";
 
 /// The sizes of sources to try, in px: landscape, portrait and square, larger and smaller than usual requests, and with
@@ -213,20 +213,20 @@ impl Behaviour {
         })
     }
 
-    /// Returns the number of sources for which the steps differ from those of `is`, and the number of all sources.
+    /// Returns the number of sources for which the steps in `self` and in `is` differ, and the number of all sources.
     pub(super) fn differing(&self, is: &Self) -> (usize, usize) {
         let pairs = self.results.iter().zip(&is.results);
         let other = pairs.filter(|((_, a), (_, b))| steps(a) != steps(b));
         (other.count(), self.results.len())
     }
 
-    /// Whether the steps for any plain source differ from those of `is`.
+    /// Whether the steps in `self` and in `is` differ for any plain source.
     pub(super) fn is_other_for_plain(&self, is: &Self) -> bool {
         let mut pairs = self.results.iter().zip(&is.results);
         pairs.any(|((trial, a), (_, b))| trial.kind == Kind::Plain && steps(a) != steps(b))
     }
 
-    /// Describes how the results in `is` differ from these.
+    /// Describes how the results in `actual` differ from those in `self`.
     pub(super) fn differences(&self, actual: &Self) -> Vec<String> {
         let mut sentences = Vec::new();
         let pairs: Vec<_> = self.results.iter().zip(&actual.results).collect();

@@ -1,7 +1,7 @@
 //! weserv's URLs, as of wsrv.nl: `/?url=trip/a.jpg&w=250&h=250`.
 //!
 //! Only an invalid source is refused. Any other parameter with an invalid value counts as absent. `query` parses the
-//! URLs as the service does, and `rules` has its arithmetic.
+//! URLs as weserv does, and `rules` has weserv's arithmetic.
 
 mod config;
 mod form;
@@ -177,7 +177,7 @@ fn max_age(text: &str) -> Option<u64> {
 /// Parses a source: a URL, which needs no scheme if it begins with a host, or a path.
 ///
 /// # Errors
-/// The service's message about a text that is neither.
+/// weserv's message about a text that is neither.
 fn read_source(raw: &str) -> Result<Source, Refusal> {
     let url = percent::decode(raw)?;
     let refusal = || Refusal::new(&url, "Unable to parse URI");

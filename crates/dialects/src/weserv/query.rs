@@ -1,4 +1,4 @@
-//! Parses the query as the service does: split by hand, not decoded, with the first value of each key.
+//! Parses the query as weserv does: split by hand, not decoded, with the first value of each key.
 
 use andon_recipe::Colour;
 
@@ -17,7 +17,7 @@ pub(super) enum Coordinate {
     Share(f32),
 }
 
-/// The value of a key without `=`. A value that is not a number is treated like it.
+/// The value that a key without `=` has. It has the same effect as a value that is not a number.
 const NONE: &str = "-1";
 
 /// Maximum absolute value of a number. A text with a larger one counts as not a number.
@@ -39,7 +39,8 @@ impl Query {
         values
     }
 
-    /// Stores the value of a key. The values of a deprecated list are stored under the keys that they stand for.
+    /// Stores the value of a key. The items of a deprecated list (`sharp`, `mod`, `crop`) are stored under the keys
+    /// that replace the list.
     fn add(&mut self, row: &'static OptionRow, value: &str) {
         let tokens: Vec<&str> = value.split(',').filter(|token| !token.is_empty()).collect();
         let keys = match row.name() {

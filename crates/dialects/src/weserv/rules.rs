@@ -1,4 +1,4 @@
-//! Resolves a query to a recipe for an image. Sizes are those of the service, to the pixel.
+//! Resolves a query to a recipe for an image. Sizes are those of weserv, to the pixel.
 
 mod wish;
 
@@ -117,7 +117,7 @@ impl WeservRules {
         Ok((steps, size.unwrap_or(whole)))
     }
 
-    /// Returns the requested box in px; 0 for a side that is open.
+    /// Returns the requested box in px; 0 for a side that the URL does not limit.
     fn bounds(&self, facts: &Facts) -> (i32, i32) {
         let ratio = self.query.number("dpr");
         let side = |key, whole| {
@@ -267,8 +267,8 @@ impl WeservRules {
         Ok((steps, size))
     }
 
-    /// Applies the crop, if there is one. `moves` says whether the image is an animation: the service crops its stacked
-    /// pages as one image, which keep their height except for the scale.
+    /// Crops the image, if the URL has a crop. An animation (`moves`) is only cropped at the left and right and keeps
+    /// its height, because weserv crops the stacked frames as one image.
     fn cut(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), moves: bool) {
         if let Some((x, y, w, h)) = self.crop(*size) {
             let (y, h) = if moves { (0, size.1) } else { (y, h) };
@@ -277,8 +277,8 @@ impl WeservRules {
         }
     }
 
-    /// Places a scaled image on a canvas of the size of the box in px; 0 for a side that is open. `alpha` says whether
-    /// the image may have transparent pixels.
+    /// Places a scaled image on a canvas of the size of the box in px; 0 for a side that the URL does not limit.
+    /// `alpha` says whether the image may have transparent pixels.
     fn contain(
         &self,
         steps: &mut Vec<Step>,
@@ -414,10 +414,10 @@ impl WeservRules {
     }
 }
 
-/// The sigma that corresponds to the 3x3 matrix of the service, which is used without a strength.
+/// The sigma that corresponds to the 3×3 matrix with which weserv sharpens or blurs if the URL sets no strength.
 const MILD: f64 = 0.8;
 
-/// Returns the gray of a background as the service computes it: a weighted mean of the encoded channel values.
+/// Returns the gray of a background as weserv computes it: a weighted mean of the encoded channel values.
 fn gray(Colour { r, g, b, a }: Colour) -> Colour {
     let level = 0.2126 * f64::from(r) + 0.7152 * f64::from(g) + 0.0722 * f64::from(b);
     let level = level.round() as u8;
@@ -429,8 +429,8 @@ fn gray(Colour { r, g, b, a }: Colour) -> Colour {
     }
 }
 
-/// Returns the slope at the middle of the service's contrast curve: a logistic function of this steepness or, if that
-/// is negative, its inverse.
+/// Returns the slope at the middle of weserv's contrast curve: a logistic function of this steepness or, if that is
+/// negative, its inverse.
 fn slope(steepness: f64) -> f64 {
     let beta = steepness.abs();
     let logistic = beta / 4.0 / (beta / 4.0).tanh();
@@ -441,8 +441,9 @@ fn slope(steepness: f64) -> f64 {
     }
 }
 
-/// Returns width and height in px of a mask's shape, as large as fits into an image of this size. It is rounded as by
-/// the service: the shape is first measured in whole px in the largest circle.
+/// Returns width and height in px of the largest mask of this shape within an image of this size. It is rounded twice,
+/// as by weserv: the shape in the largest circle that fits into the image, and the shape after it is enlarged to fit
+/// the image.
 fn mask_size(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
     let radius = f64::from(width.min(height)) / 2.0;
     // The size of the shape in a circle of radius 1.

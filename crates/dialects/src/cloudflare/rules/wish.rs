@@ -4,7 +4,7 @@ use andon_recipe::{Area, Facts, Flatten, Measure, Recipe, Step, Wish};
 
 use super::CloudflareRules;
 
-/// Width and height in px of an image that usual boxes do not exceed.
+/// Width and height in px of an imagined source, which is larger than usual boxes.
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl CloudflareRules {

@@ -6,8 +6,8 @@ use super::{ImageFilterRules, unsharp_mask};
 use crate::image_filter::options::{Bound, Filter};
 
 impl ImageFilterRules {
-    /// Converts the directives to the terms that all dialects share. The result does not say how the module treats
-    /// profiles and metadata, because no URL requests that.
+    /// Converts the directives to the terms that all dialects share. The result does not say how nginx's image filter
+    /// treats profiles and metadata, because no URL requests that.
     pub(super) fn to_wish(&self) -> Wish {
         if matches!(self.options.filter, Filter::Test | Filter::Size) {
             return Wish::of(&Recipe::original());

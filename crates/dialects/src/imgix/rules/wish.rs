@@ -7,7 +7,7 @@ use andon_recipe::{
 
 use super::{ImgixRules, overlays, rect};
 
-/// Width and height in px of an image that usual boxes do not exceed.
+/// Width and height in px of an imagined source, which is larger than usual boxes.
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl ImgixRules {

@@ -55,8 +55,8 @@ pub(in super::super) struct Layout {
 impl SmallLightRules {
     /// Computes the layout for an image of `width` × `height` px that is upright and turned already.
     ///
-    /// The image's offset on a page of its own (PNG oFFs, GIF frame) is ignored: the module adds it to the region, and
-    /// ImageMagick, which crops on the page, subtracts it again.
+    /// The image's offset on a page of its own (PNG oFFs, GIF frame) is ignored: ngx_small_light adds it to the region,
+    /// and ImageMagick, which crops on the page, subtracts it again.
     ///
     /// A side of more than `u32::MAX` px becomes `u32::MAX`, for a limit to refuse. A side that follows from the image
     /// and truncates to 0 px becomes 1 px.

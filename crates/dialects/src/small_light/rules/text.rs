@@ -1,5 +1,5 @@
-//! The canonical text of the rules: options with the same meaning, in the module's order of processing. Parsed again
-//! under the same configuration, it gives the same rules.
+//! The canonical text of the rules: options with the same meaning, in the order in which ngx_small_light processes
+//! them. Parsed again under the same configuration, it gives the same rules.
 
 use std::fmt;
 

@@ -4,7 +4,7 @@ use andon_recipe::{Colour, Facts, Fitting, Flatten, Gravity, Keep, Recipe, Rotat
 
 use super::{Fit, WeservRules};
 
-/// Width and height in px of an image that usual boxes do not exceed.
+/// Width and height in px of an imagined source, which is larger than usual boxes.
 const LARGE: u32 = 1 << 19;
 
 impl WeservRules {
