@@ -21,7 +21,7 @@ pub struct Comparison {
     pub name: String,
     /// The baseline's name.
     pub baseline: String,
-    /// Index of the variant in the header.
+    /// Index of the variant in the run's header.
     pub variant: u32,
     /// Whether a variant is compared, or the baseline once more (A/A arm).
     pub arm: Arm,

@@ -47,8 +47,7 @@ impl Metric {
         self == Self::Throughput
     }
 
-    /// Returns the resource whose use the metric measures, so that there is more or less of it; `None` for throughput
-    /// and latencies, which are faster or slower.
+    /// Returns the resource whose use the metric measures; `None` for throughput and latencies.
     #[must_use]
     pub fn resource(self) -> Option<Resource> {
         match self {

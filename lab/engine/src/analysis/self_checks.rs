@@ -168,8 +168,8 @@ impl<'a> Evidence<'a> {
         self.run.header.purpose == Purpose::Observation
     }
 
-    /// Returns the baseline paired with each other variant; empty for a run that only observes. Its variants are
-    /// connection levels of one server, and are meant to differ in CPU use and window length.
+    /// Returns the baseline paired with each other variant. Empty for a run that only observes, because its variants
+    /// are connection levels of one server and are meant to differ in CPU use and window length.
     fn versus_baseline(&self) -> Vec<(Subject<'a>, Subject<'a>)> {
         if self.observes() {
             return Vec::new();

@@ -8,7 +8,7 @@ use crate::scenario::{Check, Share};
 /// A variant's replies for one URL, compared with the baseline's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkJudgement {
-    /// Index of the variant in the header.
+    /// Index of the variant in the run's header.
     pub variant: u32,
     /// The request target as sent.
     pub url: String,

@@ -16,7 +16,7 @@ pub struct Block {
     pub pair: u32,
     /// The block's part in its pair.
     pub arm: Arm,
-    /// Index of the block's variant in the header. A block of the A/A arm has the index of the baseline.
+    /// Index of the block's variant in the run's header. A block of the A/A arm has the index of the baseline.
     pub variant: u32,
     /// How many times the block's pair had been tried and discarded before.
     pub attempt: u32,
@@ -151,7 +151,7 @@ pub struct Noise {
     pub steal: f64,
     /// CPU time used neither by the server's process tree nor by this process, as a share of all CPUs.
     pub foreign: f64,
-    /// Times of the fixed piece of work before and after the block.
+    /// Times that the CPU probe, a fixed piece of work, took before and after the block.
     pub probe: Probe,
     /// Share of timed samples that were taken more than half a sampling interval late.
     pub late_samples: f64,
