@@ -65,8 +65,8 @@ pub(crate) fn judge_in_process(row: &Row, set: &Path) -> Result<Verdict> {
     }))
 }
 
-/// Judges one row of the manifest, read from standard input, and prints the verdict. The work runs on a thread like those
-/// of a server.
+/// Judges one row of the manifest, read from standard input, and prints the verdict. The work runs on a thread with the
+/// default stack size.
 pub(crate) fn judge(set: &Path) -> Result<()> {
     let limit = Some(MEMORY);
     setrlimit(

@@ -4,7 +4,7 @@ use super::verdict::Resource;
 use crate::record::Block;
 use crate::scenario::Metric;
 
-/// Number of requests that must lie beyond a quantile for it to be given.
+/// Minimum number of requests that must be slower than a latency quantile. With fewer, the quantile has no value.
 pub(super) const BEYOND: f64 = 10.0;
 
 impl Metric {

@@ -263,8 +263,8 @@ mod tests {
         );
     }
 
-    /// Whatever `bench -c 1,10 -R 200` and `replay` make inevitable is no finding: no pairs, a requested rate, bodies
-    /// that cannot be known, and connection levels that differ.
+    /// Runs of `bench -c 1,10 -R 200` and `replay` give no findings about what these commands cannot avoid: no pairs, a
+    /// requested rate, bodies that are not checked, and numbers of connections that differ.
     #[test]
     fn what_a_command_makes_inevitable_is_not_held_against_it() {
         let mut run = fixture::run(2, 1, |block| {
