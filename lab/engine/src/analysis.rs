@@ -83,8 +83,8 @@ impl Analysis {
     }
 }
 
-/// Analyses a run. `work` says for each variant and URL whether the replies are the same work as the baseline's. A
-/// variant without an entry was not checked.
+/// Analyses a run. `work` says for each variant and URL whether the replies are equivalent to the baseline's. A variant
+/// without an entry was not checked.
 #[must_use]
 pub fn analyse(run: &Run, work: &[WorkJudgement]) -> Analysis {
     let discards = Discards::of(run);

@@ -155,8 +155,8 @@ fn obstacle(differences: &[Difference]) -> Option<String> {
     })
 }
 
-/// Returns why a variant's replies are not the same work in both runs, or are not known to be, by the new run's
-/// `expect`. `None` if they are the same work.
+/// Returns why a variant's replies in the two runs are not equivalent, or not known to be, by the new run's `expect`.
+/// `None` if they are equivalent.
 fn work(
     old: &Run,
     new: &Run,

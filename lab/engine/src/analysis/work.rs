@@ -1,5 +1,5 @@
-//! The result of judging whether two variants did the same work. The judgement itself, which looks at the replies, is
-//! made elsewhere.
+//! Whether the replies of two variants are equivalent, so that both did the same work. The replies themselves are
+//! compared elsewhere.
 
 use serde::{Deserialize, Serialize};
 

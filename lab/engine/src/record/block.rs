@@ -34,7 +34,7 @@ pub struct Block {
     pub system: SystemLoad,
     /// Samples of the machine and the server over the whole block.
     pub timeline: Vec<Tick>,
-    /// Signals of disturbance.
+    /// Signals that other work on the machine disturbed the block.
     pub noise: Noise,
     /// Other processes that used the CPU in the measured window, the busiest first. Only names with at least a
     /// hundredth of all CPU time are listed.
@@ -101,7 +101,7 @@ impl Block {
 pub enum Arm {
     /// The first variant, with which the others are compared.
     Baseline,
-    /// Another variant.
+    /// A variant other than the baseline.
     Variant,
     /// The baseline once more as if it were a variant (A/A test), which shows the noise floor.
     Again,

@@ -90,7 +90,7 @@ fn stability(input: &ReportInput<'_>) -> impl Iterator<Item = String> {
     })
 }
 
-/// Lines that tell whether the replies of all variants are the same work, followed by the first few differences by URL.
+/// Lines that tell whether the replies of all variants are equivalent, followed by the first few differences by URL.
 fn work(input: &ReportInput<'_>) -> Vec<String> {
     let judgements = &input.judgement.work;
     let different: Vec<_> = judgements.iter().filter(|it| !it.same).collect();
