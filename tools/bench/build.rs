@@ -1,4 +1,4 @@
-//! Compiles the shim over the peers and links their libraries as Debian ships them.
+//! Compiles the C shim (`peers.c`) around libvips, ImageMagick and GD, and links these libraries as Debian ships them.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=peers.c");

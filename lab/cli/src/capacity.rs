@@ -264,7 +264,7 @@ impl Target {
     }
 }
 
-/// The share of its time above which a busy load client counts as the bottleneck.
+/// Share of its time that the load client may be busy. Above it, the client counts as the bottleneck.
 const BUSY: f64 = 0.9;
 
 const AFTER: &str = "\

@@ -9,7 +9,8 @@ use andon_lab::record::{Folder, FolderError, Run, SavedBodies};
 use andon_lab::report::{self, Format, ReportInput, headline};
 use anyhow::{anyhow, bail};
 
-/// Number of distinct bodies from which on decoding them can take seconds, so that a message announces it.
+/// Minimum number of distinct bodies for which a message announces that they are being decoded, since that can take
+/// seconds.
 const SLOW: usize = 1000;
 
 /// A run with its analysis and the judgement of its replies.
@@ -65,7 +66,8 @@ impl JudgedRun {
         (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))
     }
 
-    /// Returns the lines that answer the first questions about a load test. `server` describes the server's processes.
+    /// Returns the headline metrics of a load test as lines: rate, median, 99th percentile, errors and CPU per request.
+    /// `server` is printed as the reason if the CPU time is unknown.
     pub(super) fn headline(&self, server: &str) -> String {
         let lines = headline::lines(&self.input(false), server);
         lines.iter().map(|line| format!("{line}\n")).collect()

@@ -31,7 +31,7 @@ struct Server {
     kind: Kind,
     rate: f64,
     errors: f64,
-    /// When the worker is free again, or when the bucket gets its next token; and the source of random numbers.
+    /// When the worker becomes free or the bucket gets its next token, and the source of random numbers.
     free: Mutex<(Instant, Random)>,
 }
 

@@ -55,7 +55,7 @@ pub struct Analysis {
     pub noise_floor: Option<NoiseFloor>,
     /// Number of points at which the run could have ended. Intervals and verdicts hold over all of them together.
     pub interim_analyses: u32,
-    /// Pairs that do not count.
+    /// Pairs left out of the statistics because they were discarded or failed.
     pub discards: Discards,
     /// Mistakes and weaknesses of the experiment, the most severe first.
     pub findings: Vec<Finding>,
@@ -83,8 +83,8 @@ impl Analysis {
     }
 }
 
-/// Analyses a run. `work` says for each variant and URL whether the replies are the same work as the baseline's. A
-/// variant without an entry was not checked.
+/// Analyses a run. `work` says for each variant and URL whether the replies are equivalent to the baseline's. A variant
+/// without an entry was not checked.
 #[must_use]
 pub fn analyse(run: &Run, work: &[WorkJudgement]) -> Analysis {
     let discards = Discards::of(run);

@@ -155,8 +155,8 @@ fn obstacle(differences: &[Difference]) -> Option<String> {
     })
 }
 
-/// Returns why a variant's replies are not, or not known to be, the same work in both runs, as the new run's variant
-/// demands.
+/// Returns why a variant's replies in the two runs are not equivalent, or not known to be, by the new run's `expect`.
+/// `None` if they are equivalent.
 fn work(
     old: &Run,
     new: &Run,

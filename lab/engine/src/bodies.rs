@@ -1,4 +1,4 @@
-//! Judges whether the replies of the variants are the same work. Every distinct body is decoded and its size checked.
+//! Judges whether the replies of the variants are equivalent. Every distinct body is decoded and its size checked.
 //! All replies, weighted by how often they came, are compared with the baseline's most frequent one, URL by URL.
 //!
 //! A speed ratio between a server that sends 44 KB and one that sends 14 KB says little; one between an image and an

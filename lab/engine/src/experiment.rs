@@ -63,7 +63,7 @@ pub enum Event<'a> {
         slot: Slot,
         /// The name of the block's variant.
         name: &'a str,
-        /// Number of blocks of the order that are done, and of all that it has; repeated pairs are not counted.
+        /// Number of finished blocks and number of all blocks in the order. Repeated pairs are not counted.
         done: (u32, u32),
     },
     /// Progress of the current block's load.

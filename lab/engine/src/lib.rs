@@ -1,7 +1,7 @@
 //! The laboratory: a "hyperfine for servers".
 //!
 //! It starts a server in several variants, applies the same load to each, records what the machine did meanwhile,
-//! checks that the replies are the same work, and says in one line per pair which is faster, by how much and how sure,
+//! checks that the replies are equivalent, and says in one line per pair which is faster, by how much and how sure,
 //! or that the result is inconclusive. It speaks HTTP only: Andon is one server among others.
 //!
 //! From top to bottom:
@@ -15,7 +15,7 @@
 //! - [`load`] is the client: one worker loop, paced by a `Pacer`, ended by a `Stop`.
 //! - [`past`] turns access logs and saved runs into requests that the client can replay.
 //! - [`sample`] reads /proc during the load; [`syscalls`] counts system calls and instructions in separate passes.
-//! - [`bodies`] judges whether replies are the same work; [`assertion`] whether a switch took effect.
+//! - [`bodies`] judges whether replies are equivalent; [`assertion`] whether a switch took effect.
 //! - [`experiment`] combines them, block by block; [`record`] defines the files that it writes.
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
 //! - [`between`] compares two saved runs, which were not interleaved.

@@ -185,7 +185,7 @@ fn run(
     samples
 }
 
-/// Every how many samples the threads are read one by one, which costs more than all other readings together.
+/// Number of samples from one reading of all threads to the next. Such a reading costs more than all others together.
 const WHOLE_EACH: u64 = 5;
 
 /// Seconds between two scans of all processes of the machine.

@@ -99,7 +99,7 @@ impl Scenario {
     /// baseline.
     ///
     /// # Errors
-    /// No variant has one of the names.
+    /// One of the names is no variant's, or [`expand`] fails.
     pub fn only(&mut self, names: &[String]) -> Result<(), ScenarioError> {
         let variants = expand(self)?;
         let variant_names: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();

@@ -27,7 +27,7 @@ pub(crate) enum Contestant {
 }
 
 impl Contestant {
-    /// All contestants in the order in which they run. On the way back the order is reversed.
+    /// All contestants in the order in which they run. Every second pass runs them in the reverse order.
     pub(crate) const ALL: &[Self] = &[
         Self::Andon,
         Self::Vips,

@@ -59,7 +59,7 @@ pub(crate) struct HttpArgs {
 }
 
 impl HttpArgs {
-    /// Returns the name under which the raw results of such a run are saved.
+    /// Returns the name under which the raw results of a run with these options are saved.
     pub(crate) fn kind(&self) -> &'static str {
         match self.part {
             None => "bench-http",

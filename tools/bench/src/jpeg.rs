@@ -41,7 +41,7 @@ pub(crate) struct JpegArgs {
 }
 
 impl JpegArgs {
-    /// Returns the name under which the raw results of such a run are saved.
+    /// Returns the name under which the raw results of a run with these options are saved.
     pub(crate) fn kind(&self) -> &'static str {
         match (self.quality, self.instructions) {
             (true, _) => "bench-jpeg-quality",

@@ -71,9 +71,9 @@ pub(crate) struct Run {
 #[derive(Serialize)]
 struct Load {
     images_per_second: f64,
-    /// Work in the rendered images, in milliseconds per second.
+    /// Goodput: milliseconds of work in the rendered images per second (see [`crate::work`]).
     work_per_second: f64,
-    /// Work in each of the server's turns, in milliseconds per second.
+    /// Goodput of each of the server's turns, in milliseconds of work per second.
     work_by_turn: Vec<f64>,
     refused: usize,
     /// Share of PNG sources among the rendered images, in per cent.

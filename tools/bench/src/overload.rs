@@ -79,7 +79,7 @@ pub(crate) struct Run {
 #[derive(Serialize)]
 struct Peak {
     images_per_second: f64,
-    /// Work in milliseconds per second.
+    /// Goodput: milliseconds of work in the rendered images per second (see [`crate::work`]).
     work_per_second: f64,
 }
 
@@ -199,7 +199,7 @@ struct Closed {
 
 /// Results of an open loop.
 struct Open {
-    /// Number of the first image.
+    /// Number of the first image that was requested. The others have the numbers after it.
     first: usize,
     answers: Vec<Answer>,
     client_cores: f64,

@@ -1,4 +1,4 @@
-//! Judges a row with the decoders alone, in a process of its own.
+//! Judges a row of the manifest (a file and the expected answer) with the decoders alone, in a process of its own.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::judge;
 use crate::rows::Row;
 use crate::verdict::Verdict;
 
-/// Maximum time for a row in an unoptimised build, while other work runs.
+/// Maximum time for judging one row of the manifest in an unoptimised build, while other work runs.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Address space in bytes that the process of a row may take: the default memory limit of a request, and as much again
-/// for the program.
+/// Maximum address space, in bytes, of the process that judges one row of the manifest: the default memory limit of a
+/// request, and as much again for the program.
 const MEMORY: u64 = 2 << 30;
 
-/// Starts this program for one row and waits for its verdict. A process that crashes or exceeds its deadline is a
-/// missed row.
+/// Starts this program for one row of the manifest and returns its verdict. The row is missed if the process crashes or
+/// exceeds its deadline.
 pub(crate) fn judge_in_process(row: &Row, set: &Path) -> Result<Verdict> {
     let mut child = Command::new(std::env::current_exe()?)
         .arg("--alone")
@@ -65,8 +65,8 @@ pub(crate) fn judge_in_process(row: &Row, set: &Path) -> Result<Verdict> {
     }))
 }
 
-/// Judges one row of the manifest, read from standard input, and prints the verdict. The work runs on a thread like those
-/// of a server.
+/// Judges one row of the manifest, read from standard input, and prints the verdict. The work runs on a thread with the
+/// default stack size.
 pub(crate) fn judge(set: &Path) -> Result<()> {
     let limit = Some(MEMORY);
     setrlimit(

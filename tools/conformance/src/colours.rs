@@ -13,7 +13,8 @@ use crate::rows::Row;
 /// The recipe that converts an image to sRGB.
 pub(crate) const RECIPE: &str = "profile:srgb,as:png";
 
-/// Maximum mean difference from the result of lcms2. Both round, and their black points differ.
+/// Maximum mean difference per sample (0 to 255) from the result of lcms2. Andon and lcms2 round differently and have
+/// different black points.
 const WHOLE: f64 = 3.0;
 
 #[derive(Deserialize)]

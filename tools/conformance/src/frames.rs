@@ -12,7 +12,8 @@ use crate::rows::Row;
 /// The expected answer, as read from its file.
 #[derive(Deserialize)]
 struct Answer {
-    /// How many times the animation is repeated: a number, null, or the text `unknown`.
+    /// The loop count as the file stores it: a number, null, or the text `unknown`. `loop_meaning` says whether it
+    /// counts repetitions (NETSCAPE) or all plays.
     r#loop: Value,
     loop_meaning: Option<String>,
     frames: Vec<Expected>,
@@ -40,7 +41,7 @@ fn one() -> usize {
     1
 }
 
-/// Returns how many times the animation is shown, in a form that all formats share. 0 means forever.
+/// Returns how many times the animation is shown in total. 0 means forever.
 fn plays(answer: &Answer) -> u64 {
     let more = (answer.loop_meaning.as_deref()).is_some_and(|text| text.contains("NETSCAPE"));
     match (more, answer.r#loop.as_u64()) {

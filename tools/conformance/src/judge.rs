@@ -1,4 +1,4 @@
-//! Judges a row by the keys of its `expected`, independently of the way in which its images are obtained.
+//! Judges a row of the manifest by its expected answer, whether its images come from the decoders or from a server.
 
 use std::path::Path;
 

@@ -23,7 +23,7 @@ pub(crate) struct Distance {
     pub(crate) mean: f64,
     /// The difference that 99.9 % of the samples do not exceed.
     pub(crate) p999: u8,
-    /// The number of pixels for each largest difference among their samples.
+    /// Entry n counts the pixels whose most different sample differs by n.
     worst: [usize; 256],
     /// For each channel, the mean of the signed differences between the two images.
     pub(crate) means: [f64; 4],

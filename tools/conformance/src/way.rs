@@ -51,7 +51,7 @@ pub(crate) enum Miss {
     Refused(String),
     /// The file was refused because it is not supported. A server responds with 415.
     Unsupported(String),
-    /// The fault is Andon's.
+    /// The image is missing or wrong by a fault of Andon, for this reason.
     Wrong(String),
 }
 

@@ -109,7 +109,7 @@ impl Balancer {
     }
 }
 
-/// Points of a node on the ring, as many as with nginx, and with HAProxy for a weight of 10.
+/// Number of points of each node on the ring: that of nginx, and of HAProxy for a weight of 10.
 pub const POINTS: usize = 160;
 
 /// Number of consecutive failures after which a node counts as down, like HAProxy's `fall` in the output of `andon

@@ -1,4 +1,4 @@
-//! The demands that the results have to meet, line by line.
+//! The demands on the results: each limits one quantity of the tables by a maximum or a minimum.
 
 use serde::Serialize;
 
@@ -219,8 +219,8 @@ fn without_the_store(day: &str, steady: &Phase, phase: &Phase) -> [Demand; 3] {
     ]
 }
 
-/// Returns the demands on a rolling restart. The number of results made is compared with that for new images in the
-/// same time, plus those that are made again even when nothing happens.
+/// Returns the demands on a rolling restart. The number of results made is compared with the usual one: each new image
+/// once, and as many images again as a steady fleet makes in that time.
 fn of_restarts(day: &str, setup: &Day, steady: &Phase, restarts: &Phase) -> Vec<Demand> {
     let longer = restarts.tally.requests as f64 / steady.tally.requests as f64;
     let first = (restarts.begun - restarts.begun_again) as f64;

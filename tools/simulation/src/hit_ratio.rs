@@ -268,7 +268,7 @@ impl Clock for Noon {
 /// The body of a result, 20 KB. All entries share it, but each is charged with its full size.
 static BODY: [u8; 20_000] = [7; 20_000];
 
-/// Points of a node on the ring, as many as with nginx.
+/// Number of points of each node on the ring: that of nginx.
 pub const POINTS: usize = 160;
 
 /// Images whose ranks differ by less than one part in this number are treated as equally popular.

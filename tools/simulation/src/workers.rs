@@ -104,7 +104,7 @@ impl Workers {
     /// Makes an image: it is admitted, fetched, queued and worked on. Dropping the future withdraws it from the queue.
     ///
     /// # Errors
-    /// The image is not admitted, for this cause.
+    /// Why the request or its job was rejected.
     pub async fn make(self: &Arc<Self>, image: u32) -> Result<(), Cause> {
         let work = Work::of(image);
         let deadline = self.now() + self.deadline;

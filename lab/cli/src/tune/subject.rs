@@ -117,7 +117,8 @@ fn make_whole(value: &mut Value, folder: &Path) {
     }
 }
 
-/// Makes a path, or each of a list of paths, absolute. A table under such a key is searched for further keys.
+/// Makes a path, or each path of a list, absolute. A table that stands in the place of a path is searched for path keys
+/// instead.
 fn join(value: &mut Value, folder: &Path) {
     match value {
         Value::String(path) => *path = folder.join(&*path).to_string_lossy().into_owned(),

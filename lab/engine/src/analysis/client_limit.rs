@@ -5,7 +5,7 @@ use crate::record::{Block, Run};
 /// The highest rate that the client can reach with a kind of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ClientLimit {
-    /// The higher of the measured limit and the fastest block, in requests per second.
+    /// The measured limit or the rate of the fastest block, whichever is higher, in requests per second.
     pub(super) rate: f64,
     /// Whether a block was faster than the measured limit. The real limit is then at least `rate`, but unknown.
     pub(super) beaten: bool,

@@ -21,7 +21,7 @@ pub struct Comparison {
     pub name: String,
     /// The baseline's name.
     pub baseline: String,
-    /// Index of the variant in the header.
+    /// Index of the variant in the run's header.
     pub variant: u32,
     /// Whether a variant is compared, or the baseline once more (A/A arm).
     pub arm: Arm,
@@ -29,7 +29,7 @@ pub struct Comparison {
     pub metric: Metric,
     /// Whether this is the metric that the experiment was declared to be about, or another one.
     pub role: Role,
-    /// The verdict.
+    /// The conclusion: better, worse, equal, undecided, or why the comparison is not valid.
     pub verdict: Verdict,
     /// The estimated ratio with its intervals, given even if the verdict is INVALID or SWITCH INACTIVE; `None` below
     /// two pairs.

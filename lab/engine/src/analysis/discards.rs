@@ -8,7 +8,7 @@ use crate::record::{Block, ForeignProcess, Run};
 /// The whole run is invalid if a larger share of its pairs than this does not count.
 pub const TOO_MANY_DISCARDED: f64 = 0.30;
 
-/// Pairs that do not count.
+/// Pairs left out of the statistics because they were discarded or failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Discards {
     /// Pairs that ran; a repeated pair counts once for each attempt.

@@ -24,7 +24,7 @@ pub enum Enough {
     },
     /// All pairs that the design allows have run; in a sequential design that is its minimum.
     MostPairs,
-    /// Twice as many pairs were attempted as the design allows: the machine is too restless.
+    /// Twice as many pairs were attempted as the design allows, since too many were discarded or failed.
     TooManyTries,
 }
 

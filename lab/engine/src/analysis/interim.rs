@@ -53,8 +53,8 @@ impl InterimAnalyses {
         self.count
     }
 
-    /// Returns the confidence that each analysis must have for all analyses of `tests` simultaneous tests to have the
-    /// confidence `together`.
+    /// Returns the confidence that each single interval needs so that the intervals of `tests` tests at all analyses
+    /// hold together with the confidence `together` (Bonferroni).
     pub(super) fn each(self, together: f64, tests: u32) -> f64 {
         1.0 - (1.0 - together) / f64::from(self.count) / f64::from(tests.max(1))
     }

@@ -4,7 +4,7 @@ use super::verdict::Resource;
 use crate::record::Block;
 use crate::scenario::Metric;
 
-/// Number of requests that must lie beyond a quantile for it to be given.
+/// Minimum number of requests that must be slower than a latency quantile. With fewer, the quantile has no value.
 pub(super) const BEYOND: f64 = 10.0;
 
 impl Metric {
@@ -47,8 +47,7 @@ impl Metric {
         self == Self::Throughput
     }
 
-    /// Returns the resource whose use the metric measures, so that there is more or less of it; `None` for throughput
-    /// and latencies, which are faster or slower.
+    /// Returns the resource whose use the metric measures; `None` for throughput and latencies.
     #[must_use]
     pub fn resource(self) -> Option<Resource> {
         match self {

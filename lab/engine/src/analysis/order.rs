@@ -17,15 +17,15 @@ pub struct Slot {
     pub pair: u32,
     /// The block's part in its pair.
     pub arm: Arm,
-    /// Index of the block's variant in the header.
+    /// Index of the block's variant in the run's header.
     pub variant: u32,
 }
 
-/// Returns all blocks that a run may need, in order; [`super::enough`] usually ends it earlier. `variants` counts the
-/// baseline.
+/// Returns all blocks that a run may need, in order; [`super::enough`] usually ends the run earlier. `variants` counts
+/// the baseline, too. Each variant, and the baseline itself as the A/A arm, is compared with the baseline.
 ///
-/// - ABBA: in each round, each contrast, in random order, gets a quad (two pairs), ABBA or BAAB at random.
-/// - Pairs: in each round, each contrast, in random order, gets a pair, AB or BA at random.
+/// - ABBA: in each round, each comparison, in random order, gets a quad (two pairs), ABBA or BAAB at random.
+/// - Pairs: in each round, each comparison, in random order, gets a pair, AB or BA at random.
 /// - Sequential: `pairs.min` blocks of each arm, one arm after the other; the n-th blocks of the arms form a pair.
 ///   Stopping on precision is not possible, since the last arm comes last.
 /// - Nothing to compare (one variant, no A/A arm): `pairs.min` blocks.

@@ -13,7 +13,7 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Whether both blocks count.
+    /// Whether neither block was discarded or failed, so that the pair enters the statistics.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.baseline.counts() && self.other.counts()
@@ -32,7 +32,7 @@ impl Pair<'_> {
     }
 }
 
-/// One comparison to be made: what is compared with the baseline, which is a variant or the baseline itself (A/A arm).
+/// A comparison with the baseline that is to be made: of a variant, or of the baseline itself (A/A arm).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contrast {
     pub(crate) arm: Arm,

@@ -168,8 +168,8 @@ impl<'a> Evidence<'a> {
         self.run.header.purpose == Purpose::Observation
     }
 
-    /// Returns the baseline paired with each other variant; empty for a run that only observes. Its variants are
-    /// connection levels of one server, and are meant to differ in CPU use and window length.
+    /// Returns the baseline paired with each other variant. Empty for a run that only observes, because its variants
+    /// are connection levels of one server and are meant to differ in CPU use and window length.
     fn versus_baseline(&self) -> Vec<(Subject<'a>, Subject<'a>)> {
         if self.observes() {
             return Vec::new();
@@ -263,8 +263,8 @@ mod tests {
         );
     }
 
-    /// Whatever `bench -c 1,10 -R 200` and `replay` make inevitable is no finding: no pairs, a requested rate, bodies
-    /// that cannot be known, and connection levels that differ.
+    /// Runs of `bench -c 1,10 -R 200` and `replay` give no findings about what these commands cannot avoid: no pairs, a
+    /// requested rate, bodies that are not checked, and numbers of connections that differ.
     #[test]
     fn what_a_command_makes_inevitable_is_not_held_against_it() {
         let mut run = fixture::run(2, 1, |block| {

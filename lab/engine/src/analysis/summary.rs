@@ -16,7 +16,7 @@ use crate::stats::Spread;
 pub struct Summary {
     /// The variant's name in reports.
     pub name: String,
-    /// Index of the variant in the header.
+    /// Index of the variant in the run's header.
     pub variant: u32,
     /// The blocks' part in their pairs. The baseline's blocks of all pairs are in one summary.
     pub arm: Arm,

@@ -177,7 +177,7 @@ impl Question<'_> {
 }
 
 impl Verdict {
-    /// Returns the verdict for a certain difference by `metric`, for the better or the worse.
+    /// Returns the verdict for a difference in `metric` that has been shown statistically; `better` is its direction.
     pub(crate) fn certain(metric: Metric, better: bool) -> Self {
         match (metric.resource(), better) {
             (None, true) => Self::Faster,

@@ -1,5 +1,5 @@
-//! The result of judging whether two variants did the same work. The judgement itself, which looks at the replies, is
-//! made elsewhere.
+//! Whether the replies of two variants are equivalent, so that both did the same work. The replies themselves are
+//! compared elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::scenario::{Check, Share};
 /// A variant's replies for one URL, compared with the baseline's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkJudgement {
-    /// Index of the variant in the header.
+    /// Index of the variant in the run's header.
     pub variant: u32,
     /// The request target as sent.
     pub url: String,

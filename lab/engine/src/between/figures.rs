@@ -30,7 +30,7 @@ pub struct Figure {
     pub interval_95: Option<Interval>,
     /// p-value of "neither run tends to be higher" (rank-sum test).
     pub rank_sum_p: Option<f64>,
-    /// The verdict.
+    /// The conclusion: better, worse, equal, undecided, or why the comparison is not valid.
     pub verdict: Verdict,
 }
 
@@ -61,8 +61,8 @@ impl Figure {
 }
 
 impl Question<'_> {
-    /// Returns all figures of a variant, the primary metric first. `other_work` says why its replies are not the same
-    /// work, if they are not.
+    /// Returns all figures of a variant, the primary metric first. `other_work` says why its replies in the two runs
+    /// are not equivalent, if they are not.
     pub(super) fn figures(
         &self,
         (old, new): (usize, usize),

@@ -364,7 +364,8 @@ impl DecodedBodies<'_> {
     }
 }
 
-/// Number of images whose pixels are cached between comparisons: the baseline's reply to a URL, and some of the others.
+/// Number of images whose pixels are cached between comparisons: the baseline's reply to a URL, and a few of the
+/// replies compared with it.
 const CACHED_IMAGES: usize = 4;
 
 /// Returns the result of decoding a body.

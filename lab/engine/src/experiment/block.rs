@@ -152,7 +152,8 @@ impl RunningExperiment<'_> {
         Ok(())
     }
 
-    /// Records the highest rate that the client can reach with such a load. By now the server must be stopped or idle.
+    /// Records the highest rate that the client can reach with a load like the block's. The server must already be
+    /// stopped or idle.
     fn limit(&mut self, block: &mut Block, endpoint: &Endpoint) -> Result<(), Error> {
         if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
             let variant = &self.run.header.variants[block.variant as usize];

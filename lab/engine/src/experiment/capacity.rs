@@ -213,7 +213,8 @@ const FEWEST_REQUESTS: f64 = 10.0;
 /// Largest number of trials after the search.
 const CHECKS: usize = 2;
 
-/// Seconds for which requests still arrive until the client notices that a window has ended.
+/// Longest time in seconds between the end of a window and the moment when the client notices it; requests still arrive
+/// until then.
 const MARGIN: f64 = 0.5;
 
 /// How long a server may be unreachable, e.g. while it restarts, before it counts as dead.

@@ -32,7 +32,7 @@ fn probes(block: &Block) -> [f64; 2] {
     [block.noise.probe.before, block.noise.probe.after]
 }
 
-/// Number of CPU probes from which on their median counts as the usual speed.
+/// Number of CPU probes in a run that are needed before their median counts as the machine's usual speed.
 const ENOUGH: usize = 6;
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub struct LoadTest<'a> {
     pub origin: Instant,
     /// The block's place in the run; also the number of its pair.
     pub index: u32,
-    /// Index of the block's variant in the header.
+    /// Index of the block's variant in the run's header.
     pub variant: u32,
     /// Ends the test early when set.
     pub cancel: Arc<AtomicBool>,

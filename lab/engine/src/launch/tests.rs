@@ -15,8 +15,7 @@ fn start(text: &str) -> Result<Launched, LaunchError> {
     Launched::start(&scenario, &variants[0], &guard_of_tests(), 64)
 }
 
-/// Scenario that starts Python's built-in HTTP server. Python is installed on every machine that builds Andon's
-/// references.
+/// Scenario that starts Python's built-in HTTP server. Tests that use it are skipped if `python3` is not installed.
 const PYTHON: &str = "[server]\ncmd = ['python3', '-m', 'http.server', '--bind', '{host}', '{port}']\n\
                       ready = { http = '/', status = 200, timeout = '60s' }\n";
 

@@ -38,7 +38,8 @@ pub(super) enum Phase {
 }
 
 impl Course {
-    /// Creates a course that begins with warm-up. With `at_once`, no request may be sent before the window is open.
+    /// Creates a course that begins with warm-up. If `at_once` is set, there is no warm-up: requests wait until the
+    /// window is open.
     pub(super) fn new(cancel: Arc<AtomicBool>, at_once: bool) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Warmup as u8),

@@ -26,7 +26,7 @@ impl Pacer for Closed {
     }
 }
 
-/// Pacer of an open loop: the next request is due when one has arrived.
+/// Pacer of an open loop: the next request is due as soon as the schedule has an arrival that no connection has taken.
 pub(super) struct Open(pub(super) Arc<Schedule>);
 
 impl Pacer for Open {

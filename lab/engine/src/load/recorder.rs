@@ -83,7 +83,7 @@ struct Sums {
     result: LoadResult,
     replies: Replies,
     last_reply: Vec<Option<Instant>>,
-    /// Number and latencies of the good replies since the course last looked.
+    /// Number and latencies of the good replies since the last call of [`Recorder::take_bin`].
     recent: (u64, Latencies),
     bin: OpenBin,
     stride: u64,

@@ -22,7 +22,7 @@ pub(super) enum Next {
     Finish,
 }
 
-/// Stops when the course ends. Which requests count is then a question of time.
+/// Stops when the course ends. Whether a request counts then depends on when it was due or ended.
 pub(super) struct AtEnd;
 
 impl Stop for AtEnd {

@@ -16,7 +16,7 @@ pub struct Block {
     pub pair: u32,
     /// The block's part in its pair.
     pub arm: Arm,
-    /// Index of the block's variant in the header. A block of the A/A arm has the index of the baseline.
+    /// Index of the block's variant in the run's header. A block of the A/A arm has the index of the baseline.
     pub variant: u32,
     /// How many times the block's pair had been tried and discarded before.
     pub attempt: u32,
@@ -34,7 +34,7 @@ pub struct Block {
     pub system: SystemLoad,
     /// Samples of the machine and the server over the whole block.
     pub timeline: Vec<Tick>,
-    /// Signals of disturbance.
+    /// Signals that other work on the machine disturbed the block.
     pub noise: Noise,
     /// Other processes that used the CPU in the measured window, the busiest first. Only names with at least a
     /// hundredth of all CPU time are listed.
@@ -101,7 +101,7 @@ impl Block {
 pub enum Arm {
     /// The first variant, with which the others are compared.
     Baseline,
-    /// Another variant.
+    /// A variant other than the baseline.
     Variant,
     /// The baseline once more as if it were a variant (A/A test), which shows the noise floor.
     Again,
@@ -151,7 +151,7 @@ pub struct Noise {
     pub steal: f64,
     /// CPU time used neither by the server's process tree nor by this process, as a share of all CPUs.
     pub foreign: f64,
-    /// Times of the fixed piece of work before and after the block.
+    /// Times that the CPU probe, a fixed piece of work, took before and after the block.
     pub probe: Probe,
     /// Share of timed samples that were taken more than half a sampling interval late.
     pub late_samples: f64,

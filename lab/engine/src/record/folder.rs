@@ -33,7 +33,7 @@ pub enum FolderError {
     /// A file does not have the expected content, or a new run would overwrite another.
     #[error("{path}: {why}")]
     Content {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What is wrong with the content.
         why: String,

@@ -7,7 +7,7 @@ use super::Reading;
 /// The counting pass of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
-    /// Index of the variant in the header.
+    /// Index of the variant in the run's header.
     pub variant: u32,
     /// The method of counting, e.g. `strace 6.1` or `callgrind 3.19.0`, or why nothing could be counted: `not
     /// available: …`.

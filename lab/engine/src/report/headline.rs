@@ -5,8 +5,8 @@ use super::units::{self, UNKNOWN};
 use super::{ReportInput, ab};
 use crate::analysis::Summary;
 
-/// Returns the five lines. With several levels they describe the one with the highest rate. `unknown` says why the
-/// server's CPU time is not known.
+/// Returns one line for each of the five metrics. If the server was measured at several numbers of connections, the
+/// lines are about the one with the highest rate. `unknown` says why the server's CPU time is not known.
 #[must_use]
 pub fn lines(input: &ReportInput<'_>, unknown: &str) -> Vec<String> {
     let Some(it) = ab::fastest(input) else {

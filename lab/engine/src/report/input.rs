@@ -16,7 +16,7 @@ pub struct ReportInput<'a> {
     pub run: &'a Run,
     /// The verdicts and estimates.
     pub analysis: &'a Analysis,
-    /// Judgement of whether the variants' replies are the same work.
+    /// Judgement of whether the variants' replies are equivalent.
     pub judgement: &'a Judged,
     /// Distinct reply bodies by their hash. Only these can be shown as response previews.
     pub bodies: &'a BTreeMap<String, Bytes>,

@@ -30,8 +30,8 @@ pub(super) struct Outcome {
     pub(super) arm: Arm,
 }
 
-/// Returns the estimate of a comparison unless its verdict is INVALID: somebody would quote the ratio of two different
-/// kinds of work.
+/// Returns the estimate of a comparison, or `None` if its verdict is INVALID or SWITCH INACTIVE: readers would quote a
+/// ratio that means nothing.
 pub(super) fn quotable(comparison: &Comparison) -> Option<&Estimate> {
     let sound = Tone::of(&comparison.verdict) != Tone::Broken;
     comparison.estimate.as_ref().filter(|_| sound)
@@ -48,9 +48,9 @@ pub(super) enum Tone {
 }
 
 impl Outcome {
-    /// Returns the outcomes to report: primary metric first, in the order of variants. Invalid comparisons and the
-    /// noise floor (A/A arm) are listed for the primary metric only, since what invalidates a comparison does so for
-    /// every metric.
+    /// Returns the outcomes to report: primary metric first, in the order of variants. Comparisons that are INVALID or
+    /// SWITCH INACTIVE and the noise floor (A/A arm) are listed for the primary metric only, since the reason is the
+    /// same for every metric.
     pub(super) fn all(analysis: &Analysis) -> Vec<Self> {
         let mut all: Vec<Self> = analysis.comparisons.iter().map(Self::of).collect();
         let adds = |it: &Self| it.arm != Arm::Again && it.tone != Tone::Broken;

@@ -90,7 +90,7 @@ fn stability(input: &ReportInput<'_>) -> impl Iterator<Item = String> {
     })
 }
 
-/// Lines that tell whether the replies of all variants are the same work, followed by the first few differences by URL.
+/// Lines that tell whether the replies of all variants are equivalent, followed by the first few differences by URL.
 fn work(input: &ReportInput<'_>) -> Vec<String> {
     let judgements = &input.judgement.work;
     let different: Vec<_> = judgements.iter().filter(|it| !it.same).collect();
@@ -128,7 +128,7 @@ fn work(input: &ReportInput<'_>) -> Vec<String> {
 /// Maximum number of differing URLs listed. More would push everything else off the screen.
 const MOST_DIFFERENCES: usize = 6;
 
-/// Lists each distinct reason for which blocks failed once.
+/// Returns a line for each distinct reason for which blocks failed.
 fn failures(input: &ReportInput<'_>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for block in &input.run.blocks {

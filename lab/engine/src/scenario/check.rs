@@ -1,4 +1,4 @@
-//! `[check]`: the checks that every reply must pass, and when the replies of two variants count as the same work.
+//! `[check]`: the checks that every reply must pass, and when the replies of two variants count as equivalent.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 

@@ -94,12 +94,14 @@ impl Session {
         self.many()
     }
 
-    /// Sends one round alone, which shows the fixed cost of a connection. Returns the mean time per request in seconds.
+    /// Sends one round of requests (each URL once) without the counted ones, which shows the fixed cost of a
+    /// connection. Returns the mean time per request in seconds.
     pub(super) fn few(&self) -> Result<f64, String> {
         self.serve(self.round)
     }
 
-    /// Sends one round and then the counted requests. Returns the mean time per request in seconds.
+    /// Sends one round of requests (each URL once) and then the counted ones. Returns the mean time per request in
+    /// seconds.
     pub(super) fn many(&self) -> Result<f64, String> {
         self.serve(self.round + self.requests)
     }

@@ -19,7 +19,8 @@ pub(crate) struct JpegAloneArgs {
     file: PathBuf,
 }
 
-/// Memory in bytes that each decoder needs at 1/8, in addition to the idle process and the file.
+/// Memory in bytes that each decoder needs for decoding at 1/8 of the size, in addition to the idle process and the
+/// file.
 #[derive(Serialize)]
 pub(super) struct Memory {
     ours: u64,
@@ -42,7 +43,7 @@ pub(crate) fn alone(args: &JpegAloneArgs) -> Result<()> {
     Ok(())
 }
 
-/// Measures the memory of both decoders at 1/8.
+/// Measures the memory that both decoders need for decoding at 1/8 of the size.
 pub(super) fn memory(file: &Path) -> Result<Memory> {
     let memory_of = |decoder| {
         let output = child(Command::new(env::current_exe()?), decoder, file, 1)?;

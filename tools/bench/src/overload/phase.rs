@@ -14,7 +14,7 @@ pub(super) struct Phase {
     offered_per_second: f64,
     /// Image requests that were answered with an image, per second.
     pub(super) images_per_second: f64,
-    /// Work in the rendered images, in milliseconds per second.
+    /// Goodput: milliseconds of work in the rendered images per second (see [`crate::work`]).
     pub(super) work_per_second: f64,
     pub(super) accepted: Latency,
     /// Latency of image requests whose response was a 503.

@@ -128,7 +128,7 @@ fn name(key: &andon_cache::Key) -> String {
     format!("results/{}/{key}", &key[..2])
 }
 
-/// Objects written between two flushes, fewer than a node queues for writing.
+/// Number of objects written between two flushes. It is smaller than the number that a node queues for writing.
 const QUEUE: u32 = 500;
-/// Concurrent look-ups, as many as a node allows.
+/// Number of concurrent look-ups, as many as a node allows.
 const AT_ONCE: usize = 64;

@@ -8,13 +8,13 @@
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::{Block, Latencies};
 
-/// Gap, in seconds, that counts as the kernel's timer of 40 ms: a little shorter by rounding, or a little longer on a
-/// busy machine.
+/// Range in seconds of the gap between a reply's head and its end that counts as the kernel's timer of 40 ms: a little
+/// shorter by rounding, or a little longer on a busy machine.
 const TIMER: std::ops::Range<f64> = 0.038..0.060;
 /// Range in seconds within which nine tenths of all requests must lie, because a timer is the same for all of them.
 const SPREAD: f64 = 0.015;
-/// Share of the gap above which the server's CPU time explains the gap, so that it does not count as a wait for a
-/// timer.
+/// Largest share of the gap between a reply's head and its end that the server may spend on CPU work. Above it, that
+/// work explains the gap, not a timer.
 const WORKING: f64 = 0.5;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

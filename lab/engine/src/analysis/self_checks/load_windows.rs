@@ -1,5 +1,5 @@
-//! Check `load-windows`, from field report 1: load averages of 13.9 and 5.1 came from runs of 205 and 27 s. Without the
-//! decay, both are about 14.
+//! Check `load-windows`: load averages come from windows of different length. Those of report 1 in
+//! `lab/docs/field-reports.md`, 13.9 and 5.1, came from runs of 205 and 27 s; without their decay, both are about 14.
 
 use super::{Evidence, Remark, SelfCheck, Severity, Subject};
 use crate::record::{Block, PhaseKind};

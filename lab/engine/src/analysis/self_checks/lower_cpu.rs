@@ -1,5 +1,5 @@
-//! Check `lower-cpu`, after the mistake of field report 2: CPU use fell from 80 to 25 %, mostly because the rate of
-//! requests fell from 2.97 to 1.27 per second.
+//! Check `lower-cpu`: CPU use is lower mostly because fewer requests were served. In report 2 of
+//! `lab/docs/field-reports.md`, CPU use fell from 80 to 25 % while the rate fell from 2.97 to 1.27 requests per second.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 

@@ -1,5 +1,5 @@
-//! Check `one-order`, from all five field reports: there was one run per variant, in one order, so whatever changed
-//! meanwhile looks like an effect.
+//! Check `one-order`: variants ran one after the other or only once, so that whatever changed meanwhile looks like an
+//! effect. All five reports in `lab/docs/field-reports.md` were made this way.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::pairs::{Pair, contrasts, pairs};

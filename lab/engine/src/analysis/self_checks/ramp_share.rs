@@ -1,5 +1,5 @@
-//! Check `ramp-share`, from field report 3: the cached run lasted 0.94 s, of which 0.9 s were ramp-up. It measured the
-//! ramp-up.
+//! Check `ramp-share`: ramp-up is a large part of the run. In report 3 of `lab/docs/field-reports.md`, a run with a
+//! cache lasted 0.94 s, of which 0.9 s were ramp-up.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::{Block, PhaseKind};

@@ -1,4 +1,5 @@
-//! Check `reply-bytes`, from field report 3: replies of 44 KB and of 14 KB at the same quality are not the same work.
+//! Check `reply-bytes`: replies for one URL differ in size, so that variants may not do the same work. In report 3 of
+//! `lab/docs/field-reports.md`, replies of the same quality had 44 KB and 14 KB.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 

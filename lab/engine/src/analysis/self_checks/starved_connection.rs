@@ -1,5 +1,6 @@
-//! Check `starved-connection`, from field report 3: equal throughput, medians of 1605 and 203 ms, and one stall of 91
-//! s. One connection got nothing while the others got everything.
+//! Check `starved-connection`: one connection waits much longer than the others. In report 3 of
+//! `lab/docs/field-reports.md`, two runs had equal throughput but medians of 1605 and 203 ms, because one connection
+//! stalled for 91 s while the others were served.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;

@@ -1,5 +1,5 @@
-//! Check `uncounted-cpu`, from field report 4: counted without child processes, the server explained only 8 % of the
-//! cost.
+//! Check `uncounted-cpu`: the server's process tree explains little of the CPU time that was used. In report 4 of
+//! `lab/docs/field-reports.md`, the server without its child processes would have explained only 8 % of it.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;

@@ -1,4 +1,5 @@
-//! Check `undecoded`, from all five field reports: the replies were never decoded.
+//! Check `undecoded`: replies were not decoded, so that a broken or wrong image would pass unnoticed. This is so in all
+//! five reports in `lab/docs/field-reports.md`.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::scenario::BodyCheck;

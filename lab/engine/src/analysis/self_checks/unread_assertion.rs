@@ -1,5 +1,6 @@
-//! Check `unread-assertion`, from field report 2: the author could not see whether the environment variable had reached
-//! the server.
+//! Check `unread-assertion`: an assertion could not be read, so that nobody knows whether the variant's setting reached
+//! the server. In report 2 of `lab/docs/field-reports.md`, the author could not see whether an environment variable
+//! had.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Reading;

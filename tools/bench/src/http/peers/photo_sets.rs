@@ -51,7 +51,7 @@ pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     })
 }
 
-/// Minimum number of names in a set: more than one load requests.
+/// Minimum number of names in a set. It exceeds the number of requests in one load.
 const NAMES: usize = 8192;
 
 fn make(original: &[u8], megapixels: u32, file: &Path) -> Result<()> {

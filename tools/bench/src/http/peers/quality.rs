@@ -1,4 +1,4 @@
-//! Compares the image quality of both servers' results with a full decode and Lanczos3 in floats.
+//! Compares the image quality of Andon's and sharp's results with a full decode and Lanczos3 in floats.
 
 use std::fs;
 
