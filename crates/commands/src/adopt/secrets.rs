@@ -59,7 +59,8 @@ pub(super) fn of(entries: &[&Found], targets: &[(String, u64)]) -> anyhow::Resul
     Ok(secrets)
 }
 
-/// Returns the secret for a list of a dialect's keys, which is one line of TOML.
+/// Returns the secret for the configuration key `DIALECT.NAME`, a list of keys that consists of the value of the
+/// environment variable `variable`, or of a random value if that is not set.
 fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secret> {
     let (values, note) = values_or_random(&[variable])?;
     Ok(Secret {
