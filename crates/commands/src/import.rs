@@ -1,6 +1,6 @@
 //! `andon import`: translates another server's configuration into one for Andon.
 //!
-//! A format is a file in `import/` with a `FORMAT`, and its row in `FORMATS`.
+//! Each format has a file in `import/` with a constant `FORMAT`, and a row in `FORMATS`.
 
 mod assignments;
 mod document;

@@ -123,7 +123,7 @@ pub(super) struct Outcome<'a> {
     /// Whether this run has written the configuration file.
     pub(super) is_written: bool,
     pub(super) page: PathBuf,
-    /// Seconds from the first request of the log to the last.
+    /// Seconds from the first request of a log to its last, summed over the logs.
     pub(super) seconds: f64,
     pub(super) sorted: Sorted,
     pub(super) entries: Vec<Found>,

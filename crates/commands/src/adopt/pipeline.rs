@@ -200,7 +200,7 @@ fn folder<'a>(config: Option<&'a Path>, output: &'a Path) -> &'a Path {
     file.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns for each target whether the base configuration answers it with an image.
+/// Returns for each target whether the configuration that the user gave answers it with an image.
 fn images_of_base(base: &Base, folder: &Path, log_urls: &Seen) -> anyhow::Result<Vec<bool>> {
     if base.text.is_empty() {
         return Ok(vec![false; log_urls.targets.len()]);

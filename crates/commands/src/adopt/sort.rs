@@ -12,7 +12,7 @@ use super::routes::{Route, Router};
 /// The inputs of sorting.
 pub(super) struct Sorting<'a> {
     pub(super) targets: &'a [(String, u64)],
-    /// For each target, whether the base configuration answers it with an image.
+    /// For each target, whether the configuration that the user gave answers it with an image.
     pub(super) base_images: &'a [bool],
     pub(super) recognition: &'a Recognised,
     /// Resolves targets as the trial server will.

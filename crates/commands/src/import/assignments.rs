@@ -179,8 +179,8 @@ impl Environment {
         }
     }
 
-    /// Adds variables whose names occur in the text in a form that is not parsed, so that the report names every
-    /// variable.
+    /// Adds variables whose names occur in the text in a form that is not parsed, without values, so that the generated
+    /// file has a note on each of them.
     fn add_named(&mut self, text: &str) {
         static NAME: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(r"(^|[^$\w{])([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b").ok());

@@ -253,8 +253,9 @@ impl Scope {
         self.filter.options().is_none() && !self.small_light
     }
 
-    /// Applies the response settings of the location that passes requests on to this one: `expires` replaces the
-    /// lifetime of a response, and `add_header` adds to it.
+    /// Applies settings of `before`, the block that passes requests on to this one: `expires`, `proxy_cache_valid` and
+    /// `secure_link` replace those of this block, and `add_header` adds to them. A fallback image is taken over if this
+    /// block has none.
     fn pass_through(&mut self, before: &Self) {
         if before.expires.is_some() {
             self.expires.clone_from(&before.expires);
@@ -275,7 +276,7 @@ impl Scope {
 }
 
 impl SmallLight {
-    /// Adds the settings of another server; settings that this one has take precedence.
+    /// Adds the settings of another server's `[small_light]`; settings that are already set take precedence.
     fn complete(&mut self, other: Self) {
         self.material_dir = self.material_dir.take().or(other.material_dir);
         self.radius_max = self.radius_max.take().or(other.radius_max);

@@ -175,7 +175,8 @@ fn why(at: &Location) -> String {
     }
 }
 
-/// Returns why no origin serves a URL, and that imgproxy cannot read it with these settings either.
+/// Returns why no origin serves a URL, as an introduction to the lines that would configure the image. For an object in
+/// a bucket it also says which variables let imgproxy read it.
 fn of_no_origin(url: &str) -> String {
     let scheme = url.split("://").next().unwrap_or_default();
     let lacks = match KINDS.iter().find(|kind| kind.scheme == scheme) {
