@@ -99,7 +99,7 @@ struct Input<'a> {
     path: &'a Path,
     /// Name of the file, for comments in the generated configuration.
     name: &'a str,
-    /// The `server_name` of the nginx server block to import.
+    /// The `server_name` or address of the nginx server block to import. `None` selects the default one.
     server: Option<&'a str>,
     no_secrets: bool,
 }

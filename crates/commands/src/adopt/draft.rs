@@ -275,8 +275,8 @@ impl Draft {
     }
 }
 
-/// Returns `from` and `to` of a rewrite that removes the signature from URLs of thumbor or imagor below `prefix`, and
-/// leads to `mount`.
+/// Returns `from` and `to` of a rewrite for signed URLs of thumbor or imagor below `prefix`. It replaces the prefix by
+/// `mount` and the signature by `unsafe`.
 pub(super) fn unsigned(prefix: &str, mount: &str) -> (String, String) {
     let prefix = regex::escape(prefix);
     let from = format!("^{prefix}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$");
@@ -331,15 +331,15 @@ fn mount(
     }
 }
 
-/// Returns the dialects that a configuration enables, each with its prefix.
+/// Returns the URL forms of dialects for which a configuration sets a prefix, each with that prefix.
 pub(super) fn places(config: &toml::Table) -> Vec<Place> {
     let forms = andon_dialects::forms();
     let place = |form: &'static Form| Some((form, own_prefix(form, config.get(form.dialect)?)?));
     forms.filter_map(place).collect()
 }
 
-/// Returns the prefix of a dialect in its configuration table, without the slash at its end. `None` if the dialect is
-/// disabled.
+/// Returns the prefix of the form `kind` in the configuration table of its dialect, without the slash at its end.
+/// `None` if the table sets no prefix or an empty one.
 fn own_prefix(kind: &Form, table: &toml::Value) -> Option<String> {
     let key = kind.prefix_key?;
     let prefix = table.get(key)?.as_str()?;

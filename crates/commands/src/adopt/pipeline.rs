@@ -297,7 +297,7 @@ pub(super) fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the configuration, which may contain keys: only its owner can read it.
+/// Writes the configuration. A new file can be read by its owner only, because it may contain keys.
 fn write(file: &Path, text: &str, replaces: bool) -> anyhow::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);

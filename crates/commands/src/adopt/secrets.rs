@@ -121,8 +121,8 @@ pub(super) fn value(name: &str) -> Option<String> {
     { values }.find(|value| !value.is_empty())
 }
 
-/// Returns the lines of TOML that set a secret of a dialect to the value `secret`, with the comment `note` after it.
-/// Keys that are short enough to be guessed need a second line that permits them.
+/// Returns the lines of TOML that set a secret of a dialect to the value `secret`, with the comment `note` after it. If
+/// a key could be guessed, a second line permits this.
 pub(super) fn lines(dialect: &str, name: &str, secret: &str, note: &str) -> Vec<String> {
     // imgproxy's keys are hexadecimal and separated by commas.
     let is_imgproxy = dialect == "imgproxy";

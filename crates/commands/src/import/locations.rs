@@ -441,8 +441,8 @@ impl Site {
         !below.is_empty() && whole.is_some_and(|it| it.base == *base) && path.starts_with(below)
     }
 
-    /// Returns the prefix of the origin with the files in `base`, which is added if it does not exist. `prefix` is
-    /// preferred for a new origin.
+    /// Returns the prefix of the origin with the files in `base` and the lifetimes and fallback image of `scope`. Adds
+    /// the origin if it does not exist, at `prefix` if that is free.
     fn origin(&mut self, base: Option<Base>, scope: &Scope, prefix: Option<&str>) -> String {
         let Some(base) = base else {
             return String::new();
