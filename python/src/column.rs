@@ -113,8 +113,8 @@ impl Column {
     }
 }
 
-/// Converts a length in px to a signed integer, because not every library supports unsigned ones. No side is too long
-/// for it.
+/// Converts a length in px to a signed integer, because not every library supports unsigned ones. No side of an image
+/// exceeds the range of an `i32`.
 fn number(side: u32) -> i32 {
     i32::try_from(side).unwrap_or(i32::MAX)
 }

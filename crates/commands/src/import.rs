@@ -1,6 +1,6 @@
 //! `andon import`: translates another server's configuration into one for Andon.
 //!
-//! A format is a file in `import/` with a `FORMAT`, and its row in `FORMATS`.
+//! Each format has a file in `import/` with a constant `FORMAT`, and a row in `FORMATS`.
 
 mod assignments;
 mod document;
@@ -99,7 +99,7 @@ struct Input<'a> {
     path: &'a Path,
     /// Name of the file, for comments in the generated configuration.
     name: &'a str,
-    /// The `server_name` of the nginx server block to import.
+    /// The `server_name` or address of the nginx server block to import. `None` selects the default one.
     server: Option<&'a str>,
     no_secrets: bool,
 }

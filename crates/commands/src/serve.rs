@@ -96,8 +96,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     until_stopped(&|| configuration(args), args.config.as_deref(), &announce)
 }
 
-/// Runs a server until a signal stops it. `configuration` is called at the start and again for each reload. `file` is
-/// the file that it reads, if any.
+/// Runs a server until a signal stops it. `configuration` reads the configuration, and is called at the start and for
+/// each reload. `file` is the file that it reads, if any.
 pub(crate) fn until_stopped(
     configuration: &dyn Fn() -> Result<Config, ConfigError>,
     file: Option<&Path>,

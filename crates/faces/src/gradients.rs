@@ -2,9 +2,9 @@
 
 use crate::proposals::SIDE;
 
-/// Number of sums for a cell: the sum of dx and that of |dx|, each once for pixels with negative and once for pixels
-/// with other dy, and the sums of dy and |dy| by the sign of dx. Here dx and dy are a pixel's horizontal and vertical
-/// difference.
+/// Number of sums for a cell of a patch. With dx and dy as the horizontal and vertical differences at a pixel, they are
+/// the sums of dx and of |dx| over the pixels with dy ≥ 0, the same for dy < 0, and the sums of dy and of |dy| over the
+/// pixels with dx ≥ 0, and for dx < 0.
 const SUMS: usize = 8;
 
 /// Number of values that describe a patch: the sums of its 2 × 2 cells.
@@ -51,7 +51,7 @@ impl Patch {
 /// Integral images of a window's gradients: for each pixel, the sums over all pixels left of and above it.
 pub(crate) struct Gradients(Vec<[i32; SUMS]>);
 
-/// Number of sums in a row: one more than the window has pixels.
+/// Number of positions in a row of the integral images: one more than the window is wide in px.
 const STRIDE: usize = SIDE + 1;
 
 impl Gradients {

@@ -54,7 +54,8 @@ pub struct Face {
 /// Minimum score of a face. Windows with a lower score seldom show a face.
 const CERTAIN: f32 = 2.0;
 
-/// Overlap of two windows, as a share of their union, above which they are merged between two stages of detection.
+/// Overlap of two windows, as a share of their union, above which they are merged: after the cascades, and between two
+/// networks of the same stage.
 const SAME_WINDOW: f64 = 0.8;
 
 /// Overlap of two windows, as a share of their union, above which they count as the same face after the last stage.

@@ -20,8 +20,8 @@ pub(super) struct Base {
     pub(super) text: String,
     /// Whether the user gave an andon.toml, which is tried without changes.
     pub(super) is_own: bool,
-    /// Keys of the text with random values in the place of unknown secrets: the key's path, and the environment
-    /// variable of the other server that has the secret.
+    /// Keys of `text` that have random values because their secrets are unknown: the path of each key, and the
+    /// environment variable of the other server that has the secret.
     unknown: BTreeMap<String, String>,
 }
 
@@ -46,7 +46,8 @@ impl Base {
         Ok(Self::with_secrets(&text, &value))
     }
 
-    /// Replaces random keys by the secrets that `value` returns for the other server's environment variables.
+    /// Creates the base from an imported configuration. Random keys in `text` are replaced by the secrets that `value`
+    /// returns for the other server's environment variables, if it returns any.
     fn with_secrets(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut base = Self::default();
         let mut table = "";
@@ -148,8 +149,8 @@ impl Base {
     }
 }
 
-/// Whether every address of a `listen` value is the one that nginx passes requests to, or a wildcard address with its
-/// port.
+/// Whether all addresses of a `listen` value, which is a TOML list, are the address to which the generated nginx
+/// configuration passes requests ([`proxy::LISTEN`]), or wildcard addresses with the same port.
 fn is_there(listen: &str) -> bool {
     let Ok(Value::Array(all)) = listen.parse::<Value>() else {
         return false;
@@ -161,8 +162,9 @@ fn is_there(listen: &str) -> bool {
     all.iter().all(|it| it.as_str().is_some_and(fits))
 }
 
-/// Returns a configuration that listens on the address that the old server passes requests to, because the old server
-/// keeps its own addresses while both run. TLS is commented out: the old server terminates it.
+/// Returns the configuration `text` with [`proxy::LISTEN`] as its address, unless it already listens there: the old
+/// server keeps its own addresses while both run, and passes requests on. TLS is commented out, because the old server
+/// terminates it.
 fn without_old_addresses(text: &str) -> String {
     let mut config = String::new();
     let mut table = "";

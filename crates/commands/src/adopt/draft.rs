@@ -17,13 +17,14 @@ use crate::import::quoted;
 pub(super) struct Draft {
     /// The text of the configuration that the draft completes; empty if there is none.
     base: String,
-    /// The text of that configuration for a trial, in which signatures with unknown keys are not verified.
+    /// The text of `base` for a trial server, which does not verify signatures whose key is unknown.
     base_tried: String,
     /// Comment lines at the top of the file.
     head: Vec<String>,
     rewrites: Vec<Rule>,
     tables: Vec<Table>,
-    /// Whether plain files have to be enabled explicitly, because the signing key of a dialect would refuse them.
+    /// Whether the configuration has to serve plain files explicitly, because the signing key of a dialect would make
+    /// the server refuse their unsigned URLs.
     opens_files: bool,
     pub(super) origins: String,
 }
@@ -137,8 +138,8 @@ impl Draft {
         all.filter(|secret| !secret.is_known)
     }
 
-    /// Adds the table of a dialect, or only the prefix if the table exists already. `entries` are the places with URLs of
-    /// this form, `all` those of all forms that share the table.
+    /// Adds the configuration table of a dialect or, if the table exists already, only the prefix `mount`. `entries`
+    /// are the recognised prefixes for URLs of the form `kind`, and `all` those for every form that shares the table.
     fn add_table(
         &mut self,
         kind: &'static Form,
@@ -181,8 +182,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds rewrites for prefixes other than the dialect's mount point, and for a slash at the end of an endpoint's
-    /// path.
+    /// Adds rewrites for recognised prefixes other than `mount`, the prefix of the dialect, and for URLs of an endpoint
+    /// that end with a slash.
     fn add_rewrites(
         &mut self,
         kind: &'static Form,
@@ -274,8 +275,8 @@ impl Draft {
     }
 }
 
-/// Returns `from` and `to` of a rewrite that removes the signature from URLs of thumbor or imagor below `prefix`, and
-/// leads to `mount`.
+/// Returns `from` and `to` of a rewrite for signed URLs of thumbor or imagor below `prefix`. It replaces the prefix by
+/// `mount` and the signature by `unsafe`.
 pub(super) fn unsigned(prefix: &str, mount: &str) -> (String, String) {
     let prefix = regex::escape(prefix);
     let from = format!("^{prefix}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$");
@@ -330,15 +331,15 @@ fn mount(
     }
 }
 
-/// Returns the dialects that a configuration enables, each with its prefix.
+/// Returns the URL forms of dialects for which a configuration sets a prefix, each with that prefix.
 pub(super) fn places(config: &toml::Table) -> Vec<Place> {
     let forms = andon_dialects::forms();
     let place = |form: &'static Form| Some((form, own_prefix(form, config.get(form.dialect)?)?));
     forms.filter_map(place).collect()
 }
 
-/// Returns the prefix of a dialect in its configuration table, without the slash at its end. `None` if the dialect is
-/// disabled.
+/// Returns the prefix of the form `kind` in the configuration table of its dialect, without the slash at its end.
+/// `None` if the table sets no prefix or an empty one.
 fn own_prefix(kind: &Form, table: &toml::Value) -> Option<String> {
     let key = kind.prefix_key?;
     let prefix = table.get(key)?.as_str()?;

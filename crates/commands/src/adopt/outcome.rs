@@ -16,7 +16,7 @@ use crate::shadow::{Report, summary};
 
 pub(super) use sized::looks_resized;
 
-/// The URLs of a log that have the same form (a dialect's) and path prefix, counted as distinct URLs and as requests.
+/// The URLs of a log with the same prefix and URL form of a dialect, counted as distinct URLs and as requests.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) name: String,
@@ -51,14 +51,14 @@ pub(super) struct Unread {
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     pub(super) groups: Vec<Group>,
-    /// Image URLs that the configuration reads.
+    /// Image URLs that the new configuration can serve.
     pub(super) read: Count,
     /// Image URLs with an encrypted source that cannot be decrypted because the secret is missing.
     pub(super) sealed: Count,
-    /// Image URLs that the configuration does not read, the most frequent first.
+    /// Image URLs that the new configuration cannot serve, the most frequent first.
     pub(super) unread: Vec<Unread>,
-    /// URLs that look as if the old server resized them, but that no dialect reads and that were not compared, the most
-    /// frequent first.
+    /// URLs that look as if the old server resizes their images, but that no dialect can parse. They were not compared.
+    /// The most frequent come first.
     pub(super) sized: Vec<Unread>,
     /// Plain files with an image's extension that the old server keeps serving.
     pub(super) files: Count,
@@ -73,7 +73,8 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// Returns the share of image URLs that the configuration reads, 0 to 1.
+    /// Returns the share of distinct image URLs that the new configuration can serve, 0 to 1. URLs with encrypted
+    /// sources count as well, although their secret is missing.
     pub(super) fn share(&self) -> f64 {
         let read_count = self.read.urls + self.sealed.urls;
         read_count as f64 / self.images().max(1) as f64
@@ -93,7 +94,8 @@ impl Sorted {
         });
     }
 
-    /// Adds a plain file that is not compared.
+    /// Adds a plain file that is not compared: to `sized` if its URL looks as if the old server resizes it, otherwise
+    /// to `files`.
     pub(super) fn add_file(&mut self, target: &str, requests: u64) {
         if !looks_resized(target) {
             self.files.add(requests);
@@ -121,7 +123,7 @@ pub(super) struct Outcome<'a> {
     /// Whether this run has written the configuration file.
     pub(super) is_written: bool,
     pub(super) page: PathBuf,
-    /// Seconds from the first request of the log to the last.
+    /// Seconds from the first request of a log to its last, summed over the logs.
     pub(super) seconds: f64,
     pub(super) sorted: Sorted,
     pub(super) entries: Vec<Found>,

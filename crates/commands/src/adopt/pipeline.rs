@@ -28,7 +28,8 @@ use crate::client::{Client, Server};
 use crate::shadow::Args as Comparison;
 use crate::shadow::{self, Report, Row};
 
-/// Returns the settings of the comparison. Its `new` is replaced by the new server's URL once that server runs.
+/// Returns the settings for comparing the two servers. Until the new server runs and its URL is known, `new` is a
+/// description of it.
 pub(super) fn comparison(args: &Args) -> Comparison {
     Comparison {
         log: args.log.first().cloned().unwrap_or_default(),
@@ -192,13 +193,14 @@ fn words_again(args: &Args) -> String {
     shlex::try_join(words).unwrap_or_else(|_| args.old.clone())
 }
 
-/// Returns the folder that relative paths in the configuration refer to.
+/// Returns the folder that relative paths in the configuration refer to: that of the file `config`, or else that of
+/// `output`.
 fn folder<'a>(config: Option<&'a Path>, output: &'a Path) -> &'a Path {
     let file = config.unwrap_or(output);
     file.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns for each target whether the base configuration answers it with an image.
+/// Returns for each target whether the configuration that the user gave answers it with an image.
 fn images_of_base(base: &Base, folder: &Path, log_urls: &Seen) -> anyhow::Result<Vec<bool>> {
     if base.text.is_empty() {
         return Ok(vec![false; log_urls.targets.len()]);
@@ -212,8 +214,8 @@ fn images_of_base(base: &Base, folder: &Path, log_urls: &Seen) -> anyhow::Result
         .collect())
 }
 
-/// Sorts the targets for a given andon.toml, where no dialects are recognised: what the configuration does not answer
-/// is a file or has to be requested from the old server.
+/// Sorts the targets that the user's andon.toml does not answer with an image (`base_images`) into files and others,
+/// without recognising dialects, because an andon.toml is tried without changes.
 fn as_configured(base_images: &[bool], targets: &[(String, u64)]) -> Recognised {
     let open = (0..base_images.len()).filter(|index| !base_images[*index]);
     let is_file = |index: &usize| {
@@ -295,7 +297,7 @@ pub(super) fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the configuration, which may contain keys: only its owner can read it.
+/// Writes the configuration. A new file can be read by its owner only, because it may contain keys.
 fn write(file: &Path, text: &str, replaces: bool) -> anyhow::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
@@ -412,9 +414,9 @@ fn draws_on(text: &str, server: &str) -> anyhow::Result<bool> {
     Ok(bases.any(is_there))
 }
 
-/// Removes plain files from the report whose comparison proves nothing: files that the new server does not have, and
-/// files that it fetches from the old server, which may have resized them. Counts all files, and returns the targets of
-/// those that stay in the report.
+/// Removes those plain files from the report whose comparison proves nothing: files that the new server does not have,
+/// and files that it fetches from the old server, which may have resized them. Counts all plain files, and returns the
+/// targets of those that stay in the report.
 fn part_files(
     log_urls: &Seen,
     replayed: &Replayed,

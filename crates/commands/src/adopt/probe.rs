@@ -18,7 +18,7 @@ pub(super) struct Reading {
     /// The part of the path before the form's own syntax, without a slash at the end.
     pub(super) prefix: String,
     pub(super) is_strong: bool,
-    /// Whether the target looks like a URL of this form, and the form's parser understood all of its options.
+    /// Whether the target looks like a URL of the form `kind`, and the parser of that form knows all of its options.
     pub(super) is_clean: bool,
     /// How well the path prefix fits this URL form.
     pub(super) suits: Suits,
@@ -82,8 +82,8 @@ impl Probes {
     }
 }
 
-/// Returns the leading parts of a path that can be a prefix, beginning with the empty one. The whole path is among
-/// them, because some dialects have their options in the query.
+/// Returns the leading parts of a path that can be a prefix, beginning with the empty one. A short path can be a prefix
+/// as a whole, because some dialects have their options in the query.
 fn prefixes(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').map(|(at, _)| at);
     let ends = ends.chain((!path.ends_with('/')).then_some(path.len()));

@@ -57,8 +57,8 @@ pub(super) fn nginx(entries: &[Found], rules: &[Rewrite], address: &str) -> Stri
     text
 }
 
-/// Returns each distinct expression of the rules, with one expression for the queries that its rules require. The
-/// latter is `None` if one of these rules applies to any query.
+/// Returns each distinct path expression of the rules, with a regular expression that matches the queries that one of
+/// its rules applies to, or `None` if one of its rules applies to any query.
 fn by_path(rules: &[Rewrite]) -> Vec<(&str, Option<String>)> {
     let mut paths: Vec<(&str, Option<String>)> = Vec::new();
     for rule in rules {
@@ -96,7 +96,8 @@ fn quoted(expression: &str) -> String {
     out
 }
 
-/// Returns the head of the location for a rule's expression: an exact location if the expression matches only one path.
+/// Returns the text after `location` in nginx's configuration for the path expression `from` of a rule: `= PATH` if the
+/// expression matches only one path, otherwise `~ "EXPRESSION"`.
 fn by_rule(from: &str) -> String {
     let path = from.strip_prefix('^').and_then(|it| it.strip_suffix('$'));
     let path = path.map(|path| path.replace("\\.", "."));

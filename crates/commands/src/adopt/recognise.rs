@@ -8,7 +8,7 @@ use andon_dialects::forms::{Room, Suits, looks_like_file};
 
 use super::probe::{Probes, Reading};
 
-/// A URL form at a prefix, and the targets that it explains.
+/// A URL form at a prefix, and the targets that were recognised as such URLs.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) kind: &'static Form,
@@ -31,8 +31,8 @@ pub(super) struct Recognised {
 /// A URL form, and the prefix of its URLs without the slash at the end.
 pub(super) type Place = (&'static Form, String);
 
-/// Recognises the targets whose entry in `skip` is not set. `taken` are the dialects and prefixes of the configuration
-/// that is to be completed.
+/// Recognises the targets whose entry in `skip` is not set. `base_places` are the dialects and prefixes that the
+/// configuration to be completed already has.
 pub(super) fn recognise(
     targets: &[(String, u64)],
     skip: &[bool],
@@ -75,8 +75,8 @@ pub(super) fn recognise(
     Ok(recognition)
 }
 
-/// Returns the form and prefix that explain most of the remaining targets (`open`). `None` if no interpretation of them
-/// is strong.
+/// Returns the form of `row` and the prefix that interpret most of the targets in `open`, which are not recognised yet.
+/// A prefix that names its form takes precedence. `None` if no target is certain enough to count by itself.
 fn best(
     row: &[&'static Form],
     open: &BTreeMap<usize, Vec<Reading>>,
@@ -128,7 +128,8 @@ fn best(
     winner.map(|(place, _)| place)
 }
 
-/// Returns a score by which a prefix is preferred to others that explain equally many targets.
+/// Returns the score of a prefix. Of several prefixes with which equally many targets can be interpreted, the one with
+/// the highest score is chosen.
 fn preference(suits: Suits, prefix: &str) -> usize {
     let segments = prefix.matches('/').count();
     match suits {

@@ -59,7 +59,8 @@ pub(super) fn of(entries: &[&Found], targets: &[(String, u64)]) -> anyhow::Resul
     Ok(secrets)
 }
 
-/// Returns the secret for a list of a dialect's keys, which is one line of TOML.
+/// Returns the secret for the configuration key `DIALECT.NAME`, a list of keys that consists of the value of the
+/// environment variable `variable`, or of a random value if that is not set.
 fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secret> {
     let (values, note) = values_or_random(&[variable])?;
     Ok(Secret {
@@ -120,8 +121,8 @@ pub(super) fn value(name: &str) -> Option<String> {
     { values }.find(|value| !value.is_empty())
 }
 
-/// Returns the lines of TOML that set a secret of a dialect to the value `secret`, with the comment `note` after it.
-/// Keys that are short enough to be guessed need a second line that permits them.
+/// Returns the lines of TOML that set a secret of a dialect to the value `secret`, with the comment `note` after it. If
+/// a key could be guessed, a second line permits this.
 pub(super) fn lines(dialect: &str, name: &str, secret: &str, note: &str) -> Vec<String> {
     // imgproxy's keys are hexadecimal and separated by commas.
     let is_imgproxy = dialect == "imgproxy";

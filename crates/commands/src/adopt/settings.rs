@@ -201,11 +201,12 @@ fn signatures<'a>(readings: &[Read<'a>]) -> impl Iterator<Item = &'a str> {
 pub(super) struct Signatures {
     /// Length of signatures in bytes; `None` if the URLs are unsigned.
     pub(super) bytes: Option<usize>,
-    /// Words in the place of signatures, which the log has instead of them.
+    /// Words that URLs of the log have where other URLs have a signature, such as `unsafe`.
     pub(super) words: BTreeSet<String>,
 }
 
-/// Distinguishes signatures from words in their place: a word repeats for many sources.
+/// Distinguishes signatures from words in their place by their length, and because a word repeats in the URLs of many
+/// sources.
 pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Signatures {
     let all: Vec<&str> = all.collect();
     let distinct: BTreeSet<&str> = all.iter().copied().collect();

@@ -12,7 +12,7 @@ use super::routes::{Route, Router};
 /// The inputs of sorting.
 pub(super) struct Sorting<'a> {
     pub(super) targets: &'a [(String, u64)],
-    /// For each target, whether the base configuration answers it with an image.
+    /// For each target, whether the configuration that the user gave answers it with an image.
     pub(super) base_images: &'a [bool],
     pub(super) recognition: &'a Recognised,
     /// Resolves targets as the trial server will.
@@ -28,8 +28,8 @@ pub(super) struct Sorting<'a> {
 pub(super) struct Replayed {
     /// Indices of all targets to be replayed, in ascending order.
     pub(super) indices: Vec<usize>,
-    /// Indices of those that the configuration answers with something other than a generated image, such as a plain
-    /// file.
+    /// Indices of the replayed targets that the configuration answers with something other than a generated image, such
+    /// as a plain file, although no dialect was recognised in them.
     pub(super) files: BTreeSet<usize>,
 }
 
@@ -143,9 +143,10 @@ impl Sorting<'_> {
         }
     }
 
-    /// Requests the targets from the old server that are neither recognised nor files. Returns the indices of images
-    /// that the configuration answers although their URLs have no characteristics of a dialect. If files are compared,
-    /// adds images that it answers with something else to `files`.
+    /// Requests from the old server each target that is neither recognised nor a file. If the response is an image, and
+    /// the configuration answers the target with an image as well, the result contains the target's index. If files are
+    /// compared, targets of images that the configuration answers with something else, such as a plain file, are added
+    /// to `files`.
     fn ask(
         &self,
         sorted: &mut Sorted,
@@ -195,8 +196,8 @@ impl Sorting<'_> {
     }
 }
 
-/// Statistics of the old server's responses to URLs with queries, by their paths, which may be those of scripts: the
-/// number of requests, and whether an image was sent.
+/// For each path, the number of its URLs that were requested from the old server, and whether any response was an
+/// image. A path may be that of a script, which has many URLs with different queries.
 #[derive(Default)]
 struct Scripts(BTreeMap<String, (usize, bool)>);
 
@@ -207,7 +208,8 @@ impl Scripts {
         *sends_images |= is_image;
     }
 
-    /// Whether a script sent no image for its `ASKED_OF_SCRIPT` most frequent URLs, so that the others count as pages.
+    /// Whether the script at this path sent no image for its `ASKED_OF_SCRIPT` most frequent URLs, so that its other
+    /// URLs count as pages.
     fn are_pages(&self, path: &str) -> bool {
         let (request_count, sends_images) = self.0.get(path).copied().unwrap_or_default();
         request_count >= ASKED_OF_SCRIPT && !sends_images

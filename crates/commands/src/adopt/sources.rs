@@ -24,7 +24,7 @@ pub(super) struct Sources {
     buckets: BTreeMap<&'static str, BTreeSet<String>>,
     /// Paths of sources below the origins, percent-encoded as in URLs, with a leading slash.
     paths: BTreeSet<String>,
-    /// Paths at which applications are mounted, other than the root of their server.
+    /// Paths at which Next.js applications are mounted, without those at the root of their server.
     bases: BTreeSet<String>,
 }
 
@@ -36,7 +36,7 @@ const TRIED: usize = 8;
 
 impl Sources {
     /// Collects the sources of all targets for which the configuration in `router` makes images. The prefixes in
-    /// `entries` tell where applications are mounted.
+    /// `entries` tell where Next.js applications are mounted.
     pub(super) fn of(router: &Router, targets: &[(String, u64)], entries: &[Found]) -> Self {
         let mut sources = Self::default();
         for (target, _) in targets {

@@ -17,10 +17,11 @@ pub(super) struct Trial {
     _config: NamedTempFile,
 }
 
-/// Tables and keys that a trial omits, because they name addresses and folders of the real server.
+/// Tables and keys that the configuration of a trial server omits, because they concern only the real server, such as
+/// its addresses and folders.
 const LEFT_OUT: [&str; 6] = ["listen", "tls", "proxy", "metrics", "store", "log"];
 
-/// Removes the environment variables that would set these tables and keys.
+/// Removes the environment variables that would set tables and keys of [`LEFT_OUT`] or the disk cache.
 fn leave_out_variables(serve: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let Some(key) = name.to_str().and_then(|it| it.strip_prefix("ANDON_")) else {

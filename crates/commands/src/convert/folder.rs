@@ -12,7 +12,8 @@ use anyhow::{Context, bail};
 use super::inputs::Input;
 use super::names;
 
-/// Adds all images below `folder` to `inputs`, sorted by name, except those below the folder `results`.
+/// Adds all images below `folder` to `inputs`, sorted by name. Skips the folder `results`, names that begin with a dot,
+/// and symbolic links to folders. Prints a note on skipped links and on files that are not images.
 pub(super) fn add(
     folder: &Path,
     results: Option<&Path>,

@@ -211,8 +211,8 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
     }
 }
 
-/// Whether an empty object is the marker that a storage console creates for a folder. A listing has the marker without
-/// the slash at the end of its key, so that no object exists under the listed key.
+/// Whether an empty object in a listing is a marker that a storage console creates for a folder. The key of a marker
+/// ends with a slash, which listings omit, so no object exists under the listed key.
 fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
     match objects.info(key) {
         Ok(_) => Ok(false),

@@ -19,14 +19,14 @@ pub(super) struct Manifest {
     journal: Journal,
     recipe: String,
     into: String,
-    /// Images that were converted with this recipe and for this destination, by [`Input::id`] and version. The value is
-    /// the result's file, or `None` if the result is in a store.
+    /// Images that were converted with `recipe` and for the destination `into`, by [`Input::id`] and version. The value
+    /// is the result's file, or `None` if the result is in a store.
     done: HashMap<(String, String), Option<Made>>,
     /// The recorded results, by the identities of their paths.
     outputs: HashMap<Arc<str>, Recorded>,
 }
 
-/// A result file as its line describes it: the identity of its path, and its length in bytes.
+/// A result file as a line of the manifest describes it: the identity of its path, and its length in bytes.
 struct Made {
     output: Arc<str>,
     bytes: Option<u64>,
@@ -46,10 +46,10 @@ impl Made {
     }
 }
 
-/// A result that a job has recorded, whatever its recipe and destination.
+/// A result that the manifest records, of any recipe and destination.
 struct Recorded {
     image: Image,
-    /// The destination as the user of that job wrote it.
+    /// The destination of the result's job, as the user wrote it.
     into: String,
 }
 

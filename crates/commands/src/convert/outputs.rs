@@ -29,7 +29,8 @@ pub(super) struct Outputs<'a> {
     format: Option<&'static str>,
     /// All images of the job, including those that earlier runs have converted: none may be overwritten.
     inputs: HashSet<Existing>,
-    /// Claimed results by the identities of their paths, each with the first image that claimed it.
+    /// Claimed results by the identities of their paths, each with the image that owns it: the first that claimed it,
+    /// or the source image of an earlier job's result.
     claims: Mutex<HashMap<String, Image>>,
     /// Results written so far, each with its image. On a case-insensitive file system, two different names can be the
     /// same file.
@@ -85,8 +86,8 @@ pub(super) struct Output<'a> {
 
 impl<'a> Outputs<'a> {
     /// Prepares the destination: creates the folder, or opens the bucket. If `format`, the format of all results, is
-    /// known, every result file is claimed here, so that the first of the inputs with the same result gets it, however
-    /// long each takes to convert.
+    /// known and the destination is not a single file, every result file is claimed here. So of several inputs with the
+    /// same result, the first one gets it, however long each takes to convert.
     pub(super) fn new(
         target: Target,
         naming: &Naming,
@@ -196,8 +197,8 @@ impl<'a> Outputs<'a> {
         writers.get(existing).cloned()
     }
 
-    /// Claims the result called `name` for `input`, and returns its owner: `input`, or the image that claimed it
-    /// earlier.
+    /// Claims the result called `name` for `input`, and returns the image that owns the result: `input`, an image that
+    /// claimed it earlier, or the source image of an earlier job's result.
     fn hold(&self, name: &str, input: &Input) -> Image {
         let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         let key = names::identity(&names::path(name));

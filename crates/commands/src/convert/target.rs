@@ -125,10 +125,10 @@ impl Target {
     }
 }
 
-/// Creates the parent folder of the `option`'s file, if that folder is the folder of `results` or below it.
+/// Creates the parent folder of `file`, the value of the command-line option `option`, if that folder is `results` or
+/// below it. Does nothing if the folder exists.
 ///
-/// # Errors
-/// If another folder is missing.
+/// If the folder is missing and not below `results`, or cannot be created.
 pub(super) fn make_folder_of(
     option: &str,
     file: &Path,

@@ -1,4 +1,4 @@
-//! Writes files atomically: they are complete or do not exist.
+//! Writes files atomically: if a file cannot be written in full, an older file of the same name stays unchanged.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,8 @@ use anyhow::Context;
 
 use super::outputs::Existing;
 
-/// Writes a file, creating its parent folders, or leaves no file behind if that fails.
+/// Writes a file atomically, and creates its parent folders. If that fails, an existing file stays unchanged, and the
+/// temporary file is removed.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || {
         if let Some(folder) = path.parent() {

@@ -123,8 +123,8 @@ impl Environment {
         !self.elsewhere.is_empty() && text.lines().any(starts)
     }
 
-    /// Reads the environment files that this refers to. Their paths are relative to the folder of `file`. Assignments
-    /// in `file` itself override those of the environment files.
+    /// Reads the environment files that the imported file refers to. `file` is the path of the imported file, whose
+    /// folder their paths are relative to. Assignments in the imported file override those of the environment files.
     pub(super) fn read_files(&mut self, file: &Path) {
         let folder = file.parent().unwrap_or(Path::new(""));
         if self.is_compose {
@@ -179,8 +179,8 @@ impl Environment {
         }
     }
 
-    /// Adds variables whose names occur in the text in a form that is not parsed, so that the report names every
-    /// variable.
+    /// Adds variables whose names occur in the text in a form that is not parsed, without values, so that the generated
+    /// file has a note on each of them.
     fn add_named(&mut self, text: &str) {
         static NAME: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(r"(^|[^$\w{])([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b").ok());

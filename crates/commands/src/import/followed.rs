@@ -180,9 +180,9 @@ impl Inner {
         Some(all)
     }
 
-    /// Returns the location of this server that answers a path that `outer` builds from its groups, such as
-    /// `/size/$1/$2`. The location gets the words of `outer`, whose groups must be equivalent: `^/size/(\d+)/(.+)$` in
-    /// this example. `None` if that is uncertain.
+    /// Returns the location of this server that answers `path`, which `outer` builds from its groups, such as
+    /// `/size/$1/$2`. The expression of that location must have equivalent groups, as `^/size/(\d+)/(.+)$` in this
+    /// example; in the returned location it is replaced by the expression of `outer`. `None` if this is uncertain.
     fn answering(&self, path: &str, outer: &Location) -> Option<Vec<Location>> {
         if !self.scope.here.rewrites.is_empty() {
             return None;
@@ -253,8 +253,9 @@ impl Scope {
         self.filter.options().is_none() && !self.small_light
     }
 
-    /// Applies the response settings of the location that passes requests on to this one: `expires` replaces the
-    /// lifetime of a response, and `add_header` adds to it.
+    /// Applies settings of `before`, the block that passes requests on to this one: `expires`, `proxy_cache_valid` and
+    /// `secure_link` replace those of this block, and `add_header` adds to them. A fallback image is taken over if this
+    /// block has none.
     fn pass_through(&mut self, before: &Self) {
         if before.expires.is_some() {
             self.expires.clone_from(&before.expires);
@@ -275,7 +276,7 @@ impl Scope {
 }
 
 impl SmallLight {
-    /// Adds the settings of another server; settings that this one has take precedence.
+    /// Adds the settings of another server's `[small_light]`; settings that are already set take precedence.
     fn complete(&mut self, other: Self) {
         self.material_dir = self.material_dir.take().or(other.material_dir);
         self.radius_max = self.radius_max.take().or(other.radius_max);
@@ -378,8 +379,9 @@ fn whole(text: &str) -> Option<String> {
     (depth == 0).then_some(path)
 }
 
-/// Whether matching a `path` against groups `after` yields exactly the texts that the groups `before` were replaced by
-/// in it. `has_case` says whether both expressions treat case alike.
+/// Whether the groups of an expression match the same texts in `path` as those of another expression. `$1`, `$2`, … in
+/// `path` stand for the texts that the groups `before` have matched, and `after` are the groups that `path` is matched
+/// against. `has_case` says whether the latter match every letter case that the former match.
 fn have_same_groups(path: &str, before: &[String], after: &[String], has_case: bool) -> bool {
     let is_empty =
         |group: &str| Regex::new(&format!("^(?:{group})$")).is_ok_and(|it| it.is_match(""));
@@ -420,7 +422,7 @@ fn ends_before(group: &str, next: Option<char>) -> bool {
         && !literals.contains(next.to_ascii_lowercase())
 }
 
-/// Whether a location uses properties of the request that a different path or query would change.
+/// Whether a location uses its request's path or query, so that another path or query would change the result.
 fn reads_request(scope: &Scope) -> bool {
     // The debug format has every directive, so a variable is found wherever it is used.
     let all = format!("{scope:?}");
@@ -471,7 +473,8 @@ fn beginning(words: &[String]) -> &str {
     }
 }
 
-/// Returns the words of a location restricted to paths with `prefix`. `None` if that cannot be expressed.
+/// Returns the arguments of a location directive, changed to match only paths with `prefix`. `None` if no expression
+/// can do so.
 fn restricted(words: &[String], prefix: &str) -> Option<Vec<String>> {
     let [sign, text] = words else {
         return Some(words.to_vec());

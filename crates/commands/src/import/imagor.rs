@@ -252,7 +252,8 @@ fn of_bucket(parts: &Parts, name: &str, key: &str) -> Common {
     keys
 }
 
-/// Adds the origin for absolute URLs, and sets how images without a scheme are read.
+/// Adds the origin for absolute URLs. `is_alone` says that there is no other origin; then URLs without a scheme are
+/// read with imagor's default scheme.
 fn hosts(parts: &Parts, common: &Common, is_alone: bool, out: &mut Document) {
     let scheme = parts.text("HTTP_LOADER_DEFAULT_SCHEME").unwrap_or("https");
     if is_alone && ["http", "https"].contains(&scheme) {

@@ -42,7 +42,8 @@ fn variables_of(text: &str) -> Environment {
     own_variables(all(text))
 }
 
-/// Returns the variables of a text, including those that an old version of the chart generates from it.
+/// Returns the variables of a text, including those that an old version of imgproxy's Helm chart generates if the text
+/// contains the values for the chart.
 fn all(text: &str) -> Environment {
     let mut all = environment(text);
     all.set.splice(0..0, chart::variables(text));

@@ -1,5 +1,5 @@
-//! Joins the expression of a location with that of a `rewrite` in it. Variables that the location sets refer to the
-//! groups of the former, and the new path to the groups of the latter.
+//! Joins the expression of a location with that of a `rewrite` in it, so that both the variables that the location sets
+//! and the new path of the `rewrite` can refer to groups of one expression.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ pub(super) struct Joined {
     pub(super) rewrite: Pattern,
 }
 
-/// Joins the expression of a location with that of a `rewrite`, segment by segment. A segment of the latter must have
-/// no groups, be a single group, or be the same as that of the former; otherwise returns `None`.
+/// Joins the expression of a location with that of a `rewrite`, segment by segment. Returns `None` unless each segment
+/// of the `rewrite` has no groups, is a single group, or is the same as the location's.
 pub(super) fn joined(location: &str, any_case: bool, rewrite: &str) -> Option<Joined> {
     let (all, new) = (segments(location)?, segments(rewrite)?);
     let (last, before) = new.split_last()?;

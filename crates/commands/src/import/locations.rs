@@ -237,8 +237,8 @@ impl Site {
         Ok(None)
     }
 
-    /// Returns the location with the directives of the named location `name`, but its own variables and root. `None` if
-    /// there is no such named location.
+    /// Returns `location` with the directives of the named location `name`. Variables of `location` are kept, and its
+    /// root as well if the named location has none. `None` if there is no such named location.
     fn named(&mut self, name: &str, location: &Location) -> Option<Location> {
         let named = self.named.get_mut(name)?;
         named.is_used = true;
@@ -274,8 +274,8 @@ impl Site {
         }
     }
 
-    /// Adds the `[[secure_link]]` that verifies the URLs of a location, if the location has one. It applies to all
-    /// paths that begin with the fixed prefix of the location's paths.
+    /// Adds the `[[secure_link]]` table that verifies the URLs of a location, if the location has a `secure_link`. The
+    /// table applies to all paths that begin with the fixed prefix of the location's paths.
     fn add_secure_link(&mut self, location: &Location) {
         let scope = &location.scope;
         let (Some(arguments), Some(expression)) = (&scope.link, &scope.link_md5) else {
@@ -441,8 +441,8 @@ impl Site {
         !below.is_empty() && whole.is_some_and(|it| it.base == *base) && path.starts_with(below)
     }
 
-    /// Returns the prefix of the origin with the files in `base`, which is added if it does not exist. `prefix` is
-    /// preferred for a new origin.
+    /// Returns the prefix of the origin with the files in `base` and the lifetimes and fallback image of `scope`. Adds
+    /// the origin if it does not exist, at `prefix` if that is free.
     fn origin(&mut self, base: Option<Base>, scope: &Scope, prefix: Option<&str>) -> String {
         let Some(base) = base else {
             return String::new();

@@ -210,7 +210,7 @@ impl Location {
 }
 
 impl Rewrite {
-    /// Whether the rule rewrites every path to itself.
+    /// Whether the rule rewrites every path that it matches to itself.
     pub(super) fn changes_nothing(&self) -> bool {
         let whole = self.from.trim_start_matches("(?i)").starts_with("^(") && self.to == "$1";
         let prefix = self

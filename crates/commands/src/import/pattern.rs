@@ -172,8 +172,8 @@ impl Pattern {
         Ok(out)
     }
 
-    /// Returns the expression in its simplest form: if `to` does not refer to the additional outer group, that group is
-    /// removed and the groups in `to` are renumbered.
+    /// Returns the expression `from`. If `to` does not refer to its additional outer group, that group is removed and
+    /// the groups in `to` are renumbered.
     pub(super) fn without_unused_group(&self, to: &mut String) -> String {
         let inner = self
             .from

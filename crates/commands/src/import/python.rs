@@ -58,7 +58,7 @@ fn target(statement: &str) -> Option<(&str, &str)> {
     (is_name && !value.starts_with('=')).then_some((name, value))
 }
 
-/// Maximum nesting depth of lists.
+/// Maximum nesting depth of lists, tuples and dictionaries.
 const DEEPEST: usize = 32;
 
 /// A cursor in a text.
@@ -305,7 +305,8 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Resolves common escape sequences. Returns `None` if there is another one.
+/// Resolves the escape sequences of a Python string literal. Returns `None` for those that are not supported: `\u`,
+/// `\N`, octal ones and rare control characters.
 fn unescaped(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = text.chars();

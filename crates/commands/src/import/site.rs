@@ -50,8 +50,7 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     Ok(site)
 }
 
-/// Returns the index of the server with this name or address. Without a name, returns the index of the first server
-/// that makes images for clients, or else of the first server.
+/// Returns the index of the server with the name or address `name`, or without a name that of [`Servers::first`].
 fn server_index(servers: &Servers, name: Option<&str>) -> anyhow::Result<usize> {
     let Some(name) = name else {
         return servers.first().context("there is no server block");
@@ -206,7 +205,8 @@ impl Site {
         }
     }
 
-    /// Adds a note on a directive that has no key, and stores what it sets for requests that are passed on.
+    /// Adds a note on a directive that has no key. Stores the `Host` header that it sets for requests that are passed
+    /// on, and whether it passes requests to a program.
     fn without_key(&mut self, directive: &Directive, scope: &mut Scope) {
         let name = directive.name.as_str();
         scope.here.runs |= reasons::is_program(name);
@@ -278,8 +278,8 @@ impl Site {
         }
     }
 
-    /// Applies `allow` and `deny`. Andon has no address lists, so a location that denies all other addresses is closed
-    /// to every client.
+    /// Applies `allow` and `deny`. Andon has no address lists, so a location with `deny all` is closed to every client,
+    /// even if it allows some addresses.
     fn access(&mut self, scope: &mut Scope) {
         let rules = std::mem::take(&mut scope.here.access);
         let Some(first) = rules.first() else { return };
@@ -391,7 +391,8 @@ impl Site {
         }
     }
 
-    /// Imports the `rewrite` directives that nginx applies in the server block before it chooses a location.
+    /// Imports the `rewrite` directives that nginx applies in the server block before it chooses a location, if their
+    /// new paths contain the options of small_light. Adds a note on each of the others.
     fn before_locations(&mut self, here: &Here) {
         for rewrite in &here.rewrites {
             let to = Pattern::rewrite(rewrite.arg(0)).and_then(|pattern| {

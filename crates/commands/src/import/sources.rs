@@ -61,7 +61,7 @@ pub(super) fn add_unnamed(variable: &str, common: &Common, out: &mut Document) {
     }
 }
 
-/// Cuts a URL pattern after the last complete segment of its path.
+/// Cuts a URL pattern after the last slash of its path that precedes any `*`.
 pub(super) fn whole_segments(pattern: &str) -> String {
     let Some((scheme, rest)) = pattern.split_once("://") else {
         return pattern.to_owned();

@@ -20,7 +20,7 @@ pub(super) fn text(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// Translates an integer.
+/// Translates an integer that is not negative.
 pub(super) fn number(value: &Value) -> Result<Value, String> {
     let number = match value {
         Value::Integer(number) => Some(*number),
@@ -36,7 +36,7 @@ pub(super) fn number(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// Translates an integer other than 0, which other servers use for no limit.
+/// Translates a positive integer. 0, which other servers use for no limit, is an error.
 pub(super) fn limit(value: &Value) -> Result<Value, String> {
     match number(value)? {
         Value::Integer(0) => {
@@ -89,7 +89,8 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// Translates a duration: a number of seconds, or Go's notation, such as `1h30m`.
+/// Translates a duration: a number of seconds, or Go's notation, such as `1h30m`. 0, which other servers use for no
+/// limit, is an error.
 pub(super) fn span(value: &Value) -> Result<Value, String> {
     let seconds = seconds(value)?;
     match seconds > 0.0 {
@@ -102,7 +103,7 @@ pub(super) fn span(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// Translates a duration to an integer number of seconds.
+/// Translates a duration to an integer number of seconds, rounded up.
 pub(super) fn whole_seconds(value: &Value) -> Result<Value, String> {
     seconds(value).map(|seconds| Value::Integer(seconds.ceil() as i64))
 }
@@ -194,7 +195,8 @@ pub(super) fn numbers_by_name(value: &Value) -> Result<Value, String> {
     Ok(Value::Table(table))
 }
 
-/// Whether a key is so short that it could be guessed, which `andon.toml` has to permit explicitly.
+/// Whether a key could be guessed, because it is short or repeats one byte. `andon.toml` has to permit such keys
+/// explicitly.
 pub(crate) fn is_weak(key: &[u8]) -> bool {
     key.len() < andon_dialects::signature::Key::LEAST
         || key.iter().all(|byte| Some(byte) == key.first())

@@ -246,7 +246,7 @@ fn limits(out: &mut String, site: &Site) {
 }
 
 /// Returns the `allow` line for an HTTP origin, because servers at addresses that are not public must be permitted
-/// explicitly.
+/// explicitly. If the host is a name, the line is a comment, because the address is unknown.
 fn allowed(url: &str) -> String {
     let host = url::host(url);
     let address = match host {

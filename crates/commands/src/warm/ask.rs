@@ -28,7 +28,7 @@ pub(super) struct Job<'a> {
 struct Pace {
     /// No request is sent before this time.
     resume: Instant,
-    /// When a request last had an outcome other than a retry.
+    /// Time of the last response that was final, i.e. after which the request is not sent again.
     last_answer: Instant,
     /// The reason why no more requests are sent, if the job has stopped.
     stop_reason: Option<String>,

@@ -104,7 +104,7 @@ impl Report {
         self.failed.sort();
     }
 
-    /// Whether all results that may be cached are in the cache now.
+    /// Whether every request was sent and had a successful response.
     pub(super) fn is_complete(&self) -> bool {
         self.failed.is_empty() && self.not_asked == 0
     }

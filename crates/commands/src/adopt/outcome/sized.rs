@@ -11,9 +11,9 @@ const SIDES: &str = r"(?i)^(?:(?:[a-z]{1,12}[-_]?)?[1-9]\d{1,3}x(?:[1-9]\d{1,3}|
 /// A path segment with one side in px and its name or unit: `w_300`, `w300`, `width-300`, `thumb300`, `300w`, `300px`.
 const NAMED: &str = r"(?i)^(?:(?:(?:max|min)[-_]?)?(?:w|h|s|sq|width|height|size|dim|max|min|thumb|thumbs|thumbnail|resize|resized|crop|fit)[-_]?[1-9]\d{1,3}(?:[-_].*)?|[1-9]\d{1,3}(?:w|h|px))$";
 
-/// Whether a path segment of a target, or an argument of its query, looks like a size in px. A segment that is only a
-/// number counts unless an earlier segment is a year, or one has digits after a zero, as months and parts of
-/// identifiers have.
+/// Whether a folder in the path of a target, or an argument of its query, looks like a size in px. A folder that is
+/// only a number counts, unless it follows a year, or the path has a number with a leading 0: such numbers are parts of
+/// a date or of an identifier that is split into folders.
 pub(crate) fn looks_resized(target: &str) -> bool {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -41,7 +41,7 @@ fn is_named(text: &str) -> bool {
 /// Numbers that are considered years.
 const YEARS: std::ops::RangeInclusive<u32> = 1900..=2099;
 
-/// Returns the number in a path segment if it can be a side in px: three or four digits.
+/// Returns the number in a path segment if it can be a side in px: three or four digits, the first not 0.
 fn side(folder: &str) -> Option<u32> {
     let is_digits = folder.bytes().all(|byte| byte.is_ascii_digit());
     let is_long_enough = (3..=4).contains(&folder.len());
@@ -53,7 +53,8 @@ fn is_year(folder: &str) -> bool {
     side(folder).is_some_and(|year| YEARS.contains(&year))
 }
 
-/// Whether a path segment consists of digits that begin with a zero, like months and the parts of split identifiers.
+/// Whether a path segment consists of digits and begins with 0, like a month or a part of an identifier that is split
+/// into folders.
 fn is_part(folder: &str) -> bool {
     let is_digits = folder.bytes().all(|byte| byte.is_ascii_digit());
     is_digits && folder.len() > 1 && folder.starts_with('0')

@@ -8,10 +8,10 @@ use toml::Value;
 
 use super::{Absent, Assignment, At, Elsewhere, Environment, is_name};
 
-/// Description of the place of a value, for variables that are named without one.
+/// Description of where the value is of a variable that a file names without a value, as `export NAME` does.
 pub(super) const OF_STARTER: &str = "that of the environment in which the server is started";
 
-/// Description of the place of a value that is a YAML anchor from another file.
+/// Description of where the value of a variable is that refers to a YAML anchor from another file.
 const OF_ANCHOR: &str = "that of an anchor, which is not in this file";
 
 /// Returns the variables that the lines of a text set, in order. Lines that set nothing are skipped.

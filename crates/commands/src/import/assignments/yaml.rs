@@ -67,7 +67,8 @@ impl Node {
     }
 }
 
-/// Returns the YAML documents of a text. `None` if the text is not YAML, or is something other than maps and lists.
+/// Returns the YAML documents of a text, without empty ones. `None` if the text is not YAML, or has no document, or one
+/// that is neither a map nor a list.
 pub(super) fn documents(text: &str) -> Option<Vec<Item>> {
     let template = Template::new(text)?;
     let mut reader = Reader {

@@ -145,7 +145,8 @@ pub(super) fn volume(text: &str, out: &mut Document) {
     out.note(switch.at, "persistence", &why);
 }
 
-/// Returns the variable for a key below `features`. `None` for the switch of a group, if it has no variable.
+/// Returns the variable for a key below `features`. `None` for keys without one: an `enabled` that has no variable, and
+/// keys below `custom`, which are variables already.
 fn variable(path: &str) -> Option<String> {
     if let Some((_, name)) = OTHERS.iter().find(|(other, _)| *other == path) {
         return Some((*name).to_owned());

@@ -28,11 +28,13 @@ enum Location {
     Data,
 }
 
-/// Prefixes of the variables of the two images.
+/// Prefix of the variables for the watermark.
 const WATERMARK: &str = "IMGPROXY_WATERMARK_";
+/// Prefix of the variables for the fallback image.
 const FALLBACK: &str = "IMGPROXY_FALLBACK_IMAGE_";
 
-/// Returns the URLs of images that imgproxy fetches, which it may do whatever sources it permits to clients.
+/// Returns the URLs of the watermark and the fallback image, if they have any. imgproxy fetches them even if it does
+/// not permit clients to use such sources.
 pub(super) fn urls(parts: &Parts) -> impl Iterator<Item = &str> {
     let all = [WATERMARK, FALLBACK].into_iter();
     let named = all.filter_map(|start| named(parts, start));
@@ -41,14 +43,14 @@ pub(super) fn urls(parts: &Parts) -> impl Iterator<Item = &str> {
 
 const URL: &str = "URL";
 
-/// Returns the suffix of the variable that names an image, and its value. Data takes precedence over a path, and a path
-/// over a URL.
+/// Returns the suffix of the variable that sets an image, and the variable's value. `start` is the prefix of the
+/// image's variables. Data takes precedence over a path, and a path over a URL.
 fn named<'a>(parts: &'a Parts, start: &str) -> Option<(&'static str, &'a str)> {
     let mut all = ["DATA", "PATH", URL].into_iter();
     all.find_map(|what| Some((what, parts.text(&format!("{start}{what}"))?)))
 }
 
-/// Imports both images. The document must already have its origins.
+/// Imports the watermark and the fallback image. The document must already have its origins.
 pub(super) fn add(parts: &Parts, out: &mut Document) {
     watermark(parts, out);
     fallback(parts, out);
@@ -173,7 +175,8 @@ fn why(at: &Location) -> String {
     }
 }
 
-/// Returns why no origin serves a URL, and that imgproxy cannot read it with these settings either.
+/// Returns why no origin serves a URL, as an introduction to the lines that would configure the image. For an object in
+/// a bucket it also says which variables let imgproxy read it.
 fn of_no_origin(url: &str) -> String {
     let scheme = url.split("://").next().unwrap_or_default();
     let lacks = match KINDS.iter().find(|kind| kind.scheme == scheme) {

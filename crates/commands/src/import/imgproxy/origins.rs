@@ -89,8 +89,9 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
     unused(parts, out);
 }
 
-/// Adds notes on the variables that permit addresses, unless an origin has them in its `allow`. `has_public` says
-/// whether the sources include hosts that may be public.
+/// Adds notes on the variables that permit sources with loopback or private addresses, unless the variable is true and
+/// an origin has a list of such addresses, `allow`. `has_public` says whether the sources include hosts that may be
+/// public.
 fn addresses(parts: &Parts, has_public: bool, out: &mut Document) {
     for what in ["LOOPBACK", "PRIVATE"] {
         let name = format!("IMGPROXY_ALLOW_{what}_SOURCE_ADDRESSES");
@@ -251,9 +252,9 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
     }
 }
 
-/// Permits the addresses that a self-hosted object store has. An endpoint without TLS, or with the name or address of a
-/// private network, is in that network or on this machine. Requests cannot choose another address than the endpoint, so
-/// this permits nothing else.
+/// Adds to `allow` the addresses that a self-hosted object store may have. If its endpoint has no TLS, or the name or
+/// address of a private network, it is in that network or on this machine. Requests cannot choose another address than
+/// that of the endpoint, so this permits nothing else.
 fn own_network(endpoint: &str, keys: &mut Common) {
     if is_of_this_machine(endpoint) {
         allow(&LOOPBACK, keys);
