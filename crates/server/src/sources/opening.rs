@@ -113,8 +113,8 @@ impl Resolver {
     /// Fetches a request's source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
-    /// The errors of [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a truncated source that is to be served
-    /// unchanged.
+    /// The errors of [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a source that is to be served
+    /// unchanged and may be truncated, because its origin does not mark its end.
     pub async fn fetch(
         &self,
         request: &ImageRequest,

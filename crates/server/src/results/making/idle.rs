@@ -38,7 +38,8 @@ impl Maker {
     /// like any other: requests that join its computation are not delayed by its priority.
     ///
     /// # Errors
-    /// `NotIdle` if that takes longer than [`MOST_WAIT`] or half the time until the deadline.
+    /// `NotIdle` if that takes longer than [`MOST_WAIT`] or half the time until the deadline, or if too many requests wait
+    /// already.
     pub(crate) async fn idle_turn(&self, deadline: Instant) -> Result<IdleTurn, Error> {
         let now = Instant::now();
         // The other half of the time is for making the result.
