@@ -88,7 +88,7 @@ impl Codec for Pnm {
 
     fn decode(&self, bytes: &[u8], info: &Info, options: &Decode<'_>) -> Result<Image> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, options.limits)?;
+        guard::check_probed(header.width, header.height, info, options.limits)?;
         let planes = header.model.planes();
         let samples = bytes.get(header.samples..header.end());
         let samples = samples.ok_or_else(|| Error::broken(NAME, "it is cut off"))?;

@@ -8,7 +8,7 @@ use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::{Dialect, Target};
 use crate::refusal::Refusal;
 use crate::request::{ImageRequest, Source};
-use crate::spelling::{Said, Spelt, Word};
+use crate::spelling::{Draft, Spelt, Word};
 
 /// The table `[thumb]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -43,12 +43,12 @@ impl Settings for ThumbConfig {
     }
 
     fn spell(wish: &Wish, source: &str) -> Spelt {
-        let mut said = Said::of(wish, &Self::words());
+        let mut draft = Draft::of(wish, &Self::words());
         if wish.fit != Fitting::Inside || wish.h.is_some() || wish.enlarge {
-            said.miss_box(wish);
+            draft.miss_box(wish);
         }
         let width = wish.w.unwrap_or_default().round();
-        said.spelt(format!("/thumb/{width}/{source}"))
+        draft.finish(format!("/thumb/{width}/{source}"))
     }
 }
 

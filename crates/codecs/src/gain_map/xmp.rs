@@ -78,8 +78,8 @@ impl Properties {
             return None;
         };
         let values = |name: &str| -> Option<Vec<Fraction>> {
-            let (_, default) = PROPERTIES.iter().find(|(names, _)| *names == name)?;
-            match properties.iter().find(|(names, _)| names == name) {
+            let (_, default) = PROPERTIES.iter().find(|(property, _)| *property == name)?;
+            match properties.iter().find(|(property, _)| property == name) {
                 Some((_, values)) => values.iter().map(|value| Fraction::of(value)).collect(),
                 None => Some(vec![Fraction::of((*default)?)?]),
             }

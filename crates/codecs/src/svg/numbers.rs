@@ -214,7 +214,7 @@ pub(super) struct Side {
     tile: f64,
 }
 
-/// Upper bound of `Side::grown`, near the maximum of the renderer's 32-bit numbers.
+/// Upper bound of `Side::grown`. The renderer computes with 32-bit floats, whose maximum is 3.4e38.
 const GROWN: f64 = 1e30;
 
 impl Side {

@@ -10,7 +10,8 @@ use crate::image::Plane;
 /// Returns the strength of every block in these rows of blocks, row by row: 0 without activity, then linear in the
 /// logarithm of the activity, up to 65535.
 ///
-/// Only the quietest quarter of a block counts, because errors in the busier quarters would be visible in it.
+/// Only the quietest quarter of a block counts, because the error of a coefficient extends over the whole block, and is
+/// visible there however busy the other quarters are.
 pub(super) fn strengths(plane: Plane<&[u8]>, rows: &Range<usize>) -> Vec<u16> {
     let wide = plane.width.div_ceil(8) as usize;
     let mut out = Vec::with_capacity(wide * rows.len());

@@ -123,7 +123,7 @@ impl OverlayFolder {
     /// Opens the file `name` in the folder of overlays.
     fn icon(&self, name: &str, blocking: Blocking) -> Result<Overlay, Error> {
         let root = self.root.as_ref().ok_or_else(|| {
-            let why = "no folder of materials is named (small_light.material_dir; --materials for a batch); \
+            let why = "no folder of overlays is named (small_light.material_dir; --overlays for a batch); \
                        an image of an origin is named by its path, which begins with `/` (in a URL %2F), or by its URL";
             refusal(name, why)
         })?;

@@ -25,7 +25,7 @@ impl OtlpTarget {
     /// specification requires that invalid ones are ignored with a warning (see [`otlp_warnings`]).
     ///
     /// # Errors
-    /// If a key is invalid, or if a variable is although `otlp.url` is set. The error contains no values of headers.
+    /// If a key is invalid, or if `otlp.url` is set and a variable is invalid. The error contains no values of headers.
     pub(crate) fn of(
         config: &Config,
         environment: &Environment,

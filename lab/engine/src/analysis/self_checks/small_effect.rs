@@ -1,5 +1,5 @@
 //! Check `small-effect`: a narrow interval does not prove a small effect, because the luck of one memory layout stays
-//! the same throughout a run. In orieg/php-judy#104 on GitHub, for example, a gain of 11.6 % (interval 10.4 to 11.9 %)
+//! the same throughout a run. In a pull request of php-judy (#104), for example, a gain of 11.6 % (interval 10.4 to 11.9 %)
 //! was gone when the benchmark ran again.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
