@@ -88,13 +88,13 @@ pub struct Pool {
 #[derive(Debug, Default)]
 struct State {
     idle: Vec<Worker>,
-    /// The worker that only reads headers, while that worker is idle.
+    /// The prober, a worker that only reads headers, while it is idle.
     prober: Option<Worker>,
-    /// Whether the prober is in use or has been ordered.
+    /// Whether the prober, the worker that only reads headers, is in use or has been ordered.
     prober_away: bool,
-    /// Number of workers in use, not counting the prober.
+    /// Number of workers in use, not counting the prober, which only reads headers.
     busy: usize,
-    /// Number of workers that were ordered but have not started yet, not counting the prober.
+    /// Number of workers that were ordered but have not started yet, not counting the prober, which only reads headers.
     pending: usize,
     /// When starting workers began to fail, and the latest error; `None` if workers can be started.
     failure: Option<(Instant, String)>,

@@ -392,7 +392,7 @@ pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode)
     }
 }
 
-/// Bytes of scratch memory per px and byte of a sample. In 4:2:0, the measured growth was 75.
+/// Bytes of scratch memory per px and byte of a sample. For 4:2:0, 75 were measured.
 const MOVING_SCRATCH_PER_BYTE: u64 = 96;
 
 /// Returns the encoder settings for the colours of a frame.
@@ -477,7 +477,7 @@ fn encode_once(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Res
 pub(super) struct Coded(Vec<Vec<u16>>);
 
 impl Coded {
-    /// Converts planes from the scale of frames to code values.
+    /// Converts the planes whose samples are wider than 8 bits from the 16-bit scale of frames to code values.
     pub(super) fn of(planes: &[Plane], settings: &Settings, chroma_from: usize) -> Self {
         let range = if settings.full_range {
             Range::Full

@@ -12,7 +12,7 @@ use super::obus::{MOST_FRAMES, Work};
 use crate::guard;
 use crate::heif::{Boxes, Property, Sample, Track};
 
-/// The tracks of an image sequence to show.
+/// The tracks of an image sequence that are decoded: colours and opacity.
 #[derive(Debug)]
 pub(super) struct Movie<'a> {
     pub(super) colour: Track<'a>,

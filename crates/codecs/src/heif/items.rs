@@ -319,7 +319,7 @@ impl<'a> Items<'a> {
         all.map(|reference| reference.from)
     }
 
-    /// Returns whether one item is an alternative to the other, to show in its place.
+    /// Returns whether two items are alternatives, of which a reader shows only one.
     pub(crate) fn are_alternatives(&self, one: u32, other: u32) -> bool {
         let mut groups = self.alternatives.iter();
         groups.any(|group| group.contains(&one) && group.contains(&other))

@@ -393,8 +393,8 @@ pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64
     }
 }
 
-/// Bytes of coefficients above which walking through the file first saves memory worth the time: the coefficients of 22
-/// megapixels with subsampled chroma.
+/// Bytes of coefficients above which [`turbo_bytes`] checks the whole file for missing or repeated scans, because the
+/// memory that this may save is worth the time. It is the size for 22 megapixels with subsampled chroma.
 const WORTH_A_WALK: u64 = 64 << 20;
 
 /// Returns the memory in bytes that libjpeg-turbo allocates in addition to the planes.

@@ -50,7 +50,7 @@ pub(super) struct Head<'a> {
 pub(super) enum Samples<'a> {
     /// Samples of 8 bits.
     U8(&'a [u8]),
-    /// Samples of more than 8 bits, on the scale of 16 bits.
+    /// Samples of more than 8 bits, scaled to 16 bits.
     U16(&'a [u16]),
 }
 

@@ -500,10 +500,10 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// Time of the decoder for each chunk of any length, in ns.
+/// Decoding time in ns per chunk, in addition to the time for its data.
 const NANOS_PER_CHUNK: u64 = 250;
 
-/// Maximum number of chunks that do not add to the cost.
+/// Number of chunks whose decoding time is not counted.
 const FEW_CHUNKS: u64 = 10_000;
 
 /// Bytes of a chunk besides its data.

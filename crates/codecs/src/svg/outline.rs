@@ -574,7 +574,8 @@ impl<'a> Style<'a> {
         Ok(())
     }
 
-    /// Applies a declaration of a style sheet. Unless one is important, the last declaration counts.
+    /// Applies a declaration of a style sheet. For a reference to another element, the first important declaration
+    /// counts or, if there is none, the last one.
     fn declare(
         &mut self,
         declaration: &Declaration<'a>,

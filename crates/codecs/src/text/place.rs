@@ -189,7 +189,8 @@ impl ShapedLine {
         self.glyphs.iter().map(|glyph| glyph.advance).sum()
     }
 
-    /// Returns the beginning of the line within a length in px, and the additional width of its gaps.
+    /// Returns the offset in px of the line's beginning within `length` px, and the width in px that is added to each
+    /// of its gaps to justify it.
     fn align_line(&self, align: Align, length: f64, size: f64) -> (f64, f64) {
         let left = length - size * self.length();
         let gaps = self.gaps.iter().filter(|is_gap| **is_gap).count();

@@ -25,10 +25,13 @@ pub(crate) struct Starter {
     _process: Child,
 }
 
-/// Request to start a worker. Every request to the starter has the number of a worker process after this byte, which is not
-/// used here.
+/// Request to start a worker. Like every request to the starter, this byte is followed by the number of a worker
+/// process, which this request ignores.
 const START: u8 = b'S';
+/// Request to kill a worker, and to report its exit status.
 const KILL: u8 = b'K';
+/// Request to wait until a worker that has closed its socket ends, and to report its exit status. The worker is killed
+/// after [`ENDING`].
 const WAIT: u8 = b'W';
 
 /// Time that a worker has to exit after its socket was closed; after it, the worker is killed.
