@@ -43,7 +43,8 @@ pub(super) fn pixels(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
 /// Returns the offset in bytes at which the image ends: after the last of the leading boxes that belong to the format.
 ///
 /// # Errors
-/// Those of decoding the image from the bytes before that offset, except for limits and unsupported features.
+/// `Broken` if one of these boxes is cut off. Errors of decoding the image from the bytes before that offset, except
+/// for limits and unsupported features.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let is_known = |kind: &[u8; 4]| {
         matches!(

@@ -172,7 +172,7 @@ impl FrameWriter for Writer<'_> {
 /// Minimum delay in hundredths of a second. Browsers replace shorter delays with 10.
 const SHORTEST: u64 = 2;
 
-/// Returns whether the next frame is transparent at any pixel where this one is not.
+/// Returns whether `next` is transparent at any pixel where `frame` is not.
 fn uncovers(frame: &Frame, next: &Frame) -> bool {
     let Some(Plane::U8(next)) = &next.alpha else {
         return false;

@@ -163,7 +163,7 @@ fn native_planes_at(
     Ok(Some(sizes.iter().map(of_sizes).collect()))
 }
 
-/// Converts a plane of the native decoder.
+/// Converts a plane of the native decoder to a grid.
 fn grid(plane: andon_jpeg::Plane) -> Result<Grid<u8>> {
     Grid::from_samples(plane.width, plane.height, plane.samples)
 }

@@ -19,7 +19,8 @@ pub(super) struct Place {
 /// the page at which it is used.
 ///
 /// # Errors
-/// `Broken` if some strips or tiles are not in the file, or overlap. Errors of `take`.
+/// `Broken` if some strips or tiles are not in the file, or if compressed ones overlap so much that their total length
+/// exceeds twice that of the file. Errors of `take`.
 pub(super) fn each(
     bytes: &[u8],
     page: &Page<'_>,
