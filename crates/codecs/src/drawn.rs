@@ -25,8 +25,8 @@ pub(crate) struct Drawing {
     pub(crate) nanos_per_pixel: u64,
     /// Number of layers that are in memory at the same time, each with four bytes per pixel.
     pub(crate) layers: u64,
-    /// Number of layers that are in memory only while small images are drawn. Their total size is counted as
-    /// [`FEW_LAYERS`] to [`SMALL_LAYERS`] bytes. 0 if there are none.
+    /// Maximum number of further layers in memory at the same time. Their total size is counted as at least
+    /// [`FEW_LAYERS`] and at most [`SMALL_LAYERS`] bytes. 0 if there are none.
     pub(crate) small_layers: u64,
     /// Bytes of memory for each byte of the file.
     pub(crate) memory_per_byte: u64,

@@ -90,7 +90,8 @@ fn horizontal(
     (glyphs, block)
 }
 
-/// Returns the minimum of the beginnings and the maximum of the ends of lines; `none` for both if there are no lines.
+/// Returns the smallest beginning and the largest end of lines, each of which is given as its beginning and end.
+/// Returns `none` for both if there are no lines.
 fn hull(ends: &[(f64, f64)], none: f64) -> (f64, f64) {
     let both = ends.iter().copied().reduce(|(begin, end), other| {
         // With negative tracking, a line may end before its beginning.
