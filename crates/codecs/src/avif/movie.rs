@@ -86,7 +86,8 @@ impl<'a> Movie<'a> {
     /// image if that is larger.
     ///
     /// # Errors
-    /// `Broken` if there is more to decode than any encoder writes for this number of images.
+    /// `Broken` if there is more to decode than any encoder writes for this number of images, or the images overlap so
+    /// much that their total length exceeds twice that of the file.
     pub(super) fn work(&self) -> Result<u64> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let work = all.into_iter().flatten().map(|track| self.work_of(track));

@@ -66,7 +66,7 @@ impl Dib<'_> {
     /// of them are present.
     ///
     /// # Errors
-    /// `Broken` if pixels are missing.
+    /// `Broken` if pixels are missing; `Interrupted`.
     fn indices(&self, data: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
         let (width, height) = (self.width as usize, self.height as usize);
         if self.packing == Packing::Runs {

@@ -201,7 +201,7 @@ fn unless_unsupported<T>(result: andon_jpeg::Result<T>) -> Result<Option<T>> {
 /// their damage.
 ///
 /// # Errors
-/// `Limit`, `Interrupted`.
+/// `Unsupported` for sampling factors that do not divide the largest ones; `Limit`, `Interrupted`.
 pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;

@@ -266,7 +266,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Bytes that have been written so far.
+    /// Returns the number of bytes that have been written since the last call of `take`.
     pub(super) fn written(&self) -> usize {
         self.out.len()
     }
@@ -277,7 +277,7 @@ impl<'a> Encoder<'a> {
         self.memory.peak.get() as u64
     }
 
-    /// Takes the bytes that have been written since the last call.
+    /// Removes and returns the bytes that have been written since the last call.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }

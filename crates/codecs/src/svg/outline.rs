@@ -228,7 +228,7 @@ impl<'a> Outline<'a> {
     /// Reads the elements of a document.
     ///
     /// # Errors
-    /// `Unsupported` for too many elements, and for elements that are nested too deeply.
+    /// `Unsupported` for documents over the limits on elements, nesting depth, numbers, style sheets and steps.
     pub(super) fn of(document: &'a Document<'a>, steps: &'a Steps) -> Result<Self> {
         let mut originals = HashMap::new();
         let mut side = Side::LEAST;
