@@ -61,7 +61,7 @@ pub(super) enum Colours {
     Lab {
         signed: bool,
     },
-    /// Luma and chroma. `subsampling` is the subsampling: luma samples per chroma sample, across and down.
+    /// Luma and chroma. `subsampling` is the number of luma samples per chroma sample, across and down.
     YCbCr {
         subsampling: (usize, usize),
     },
