@@ -150,8 +150,8 @@ impl<'a> Movie<'a> {
     }
 }
 
-/// Maximum number of coded frames of a sequence for each shown frame. One that is coded first and shown later counts
-/// twice.
+/// Maximum number of coded frames of a sequence for each shown frame. A frame that is coded first and shown later
+/// counts twice.
 const MOST_FRAMES_EACH: u64 = 3;
 
 fn cut_off() -> Error {

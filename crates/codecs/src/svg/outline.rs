@@ -51,7 +51,7 @@ pub(super) struct Element<'a> {
     pub(super) end: usize,
     /// The references of the element, indexed by [`Property`].
     pub(super) refers: [Reference<'a>; 9],
-    /// Total length in bytes of its attributes' values and of the declarations that apply to it.
+    /// Total length in bytes of the values of the element's attributes and of the declarations that apply to it.
     pub(super) bytes: usize,
     /// Number of attributes of the element and all its ancestors, all of which are searched for inherited properties.
     pub(super) above: usize,

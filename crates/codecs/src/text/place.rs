@@ -12,7 +12,7 @@ use super::{ASCENT, DESCENT};
 pub(crate) struct Placed {
     pub(crate) face: usize,
     pub(crate) id: u32,
-    /// Position of the origin of its outline.
+    /// Position on the image of the origin of the glyph's outline, in px.
     pub(crate) at: (f64, f64),
     /// Whether the glyph is rotated clockwise by 90°.
     pub(crate) is_turned: bool,

@@ -11,7 +11,8 @@ pub(super) struct Place {
     pub(super) y: u32,
     /// Number of stored rows.
     pub(super) rows: usize,
-    /// Index of the plane for its first sample.
+    /// Index of the plane that receives the first sample of each pixel: 0 unless each sample has separate strips or
+    /// tiles.
     pub(super) first: usize,
 }
 
