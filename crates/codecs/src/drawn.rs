@@ -1,5 +1,5 @@
-//! Formats without pixels, which are drawn at the size of the result (SVG, PDF). Their scales are for callers that
-//! measure the image before that.
+//! Cost and scales of formats without pixels (SVG, PDF), which are drawn at the size of the result. The scales are for
+//! operations that need pixels before that size is known.
 
 use andon_pixels::{Cost, Scale};
 
@@ -25,7 +25,8 @@ pub(crate) struct Drawing {
     pub(crate) nanos_per_pixel: u64,
     /// Number of layers that are in memory at the same time, each with four bytes per pixel.
     pub(crate) layers: u64,
-    /// Number of further layers, counted up to a total of [`SMALL_LAYERS`] bytes.
+    /// Maximum number of further layers in memory at the same time. Their total size is counted as at least
+    /// [`FEW_LAYERS`] and at most [`SMALL_LAYERS`] bytes. 0 if there are none.
     pub(crate) small_layers: u64,
     /// Bytes of memory for each byte of the file.
     pub(crate) memory_per_byte: u64,
@@ -33,12 +34,12 @@ pub(crate) struct Drawing {
     pub(crate) memory: u64,
 }
 
-/// Maximum number of bytes that are counted for further layers (`small_layers`). Large images have few of these at the
-/// same time.
+/// Maximum total bytes that are counted for [`Drawing::small_layers`], because large images have few of these layers in
+/// memory at the same time.
 const SMALL_LAYERS: u64 = 192 << 20;
 
-/// Bytes of further layers that are counted for every image, because the layers of filters extend far beyond a small
-/// image.
+/// Minimum total bytes that are counted for [`Drawing::small_layers`], because the layers of filters extend far beyond
+/// a small image.
 const FEW_LAYERS: u64 = 24 << 20;
 
 impl Drawing {

@@ -307,7 +307,8 @@ fn the_quality_is_told_exactly() {
     }
 }
 
-/// Compares with a third decoder; the other two are compared in the encoder's own tests.
+/// Compares the luma of our files with Pillow's decoder. The encoder's own tests compare the native decoder with
+/// libjpeg-turbo.
 #[test]
 fn pillow_reads_the_same_luma_out_of_our_files() {
     const READ: &str = "import sys\n\
@@ -911,7 +912,7 @@ fn luma(file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns a little-endian block that contains only an orientation.
+/// Returns a little-endian TIFF block that contains only an orientation.
 fn exif(orientation: u16) -> Vec<u8> {
     let mut block = b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
     block.extend(orientation.to_le_bytes());

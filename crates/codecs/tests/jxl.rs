@@ -19,7 +19,7 @@ fn jxl() -> &'static dyn Codec {
     support::codec("jxl")
 }
 
-/// Reads a sample of this format, or a broken one.
+/// Reads a file of the folder `samples`.
 fn sample(path: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     fs::read(folder.join(path)).expect("a sample")

@@ -87,8 +87,8 @@ fn one_plan_is_run() {
     println!("grew {}", after - before);
 }
 
-/// A progressive file without its last scans is decoded by libjpeg-turbo, which stores all coefficients. Large files
-/// are checked for that before they are planned.
+/// A progressive file without its last scans is decoded by libjpeg-turbo, which stores all coefficients. Planning
+/// checks large files for missing scans.
 #[test]
 fn only_a_large_progressive_file_with_all_its_scans_is_planned_without_its_coefficients() {
     let sample =

@@ -31,7 +31,7 @@ fn is_shared(word: &Word) -> bool {
     options::ALL.iter().any(|shared| shared.name == word.name)
 }
 
-/// Returns every form of an option.
+/// Returns the ways to write an option in a recipe, one for each sample of its values.
 fn said(word: &Word) -> Vec<String> {
     let name = match is_shared(word) {
         true => word.name.to_owned(),

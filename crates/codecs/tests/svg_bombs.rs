@@ -68,10 +68,10 @@ fn is_clear(error: &Error) -> bool {
     }
 }
 
-/// An area in px that takes no time, even at three times the size.
+/// Maximum area in px of an image that is also drawn at 1/8 and at three times its size.
 const TINY: u64 = 64 * 64;
 
-/// An area in px that takes little time.
+/// Maximum area in px of an image that is drawn.
 const SMALL: u64 = 100 * 100;
 
 #[test]

@@ -57,10 +57,11 @@ impl<'a, W: Waiting> Channel<'a, W> {
             .try_for_each(|blob| self.write_all(blob))
     }
 
-    /// Returns the kind of the next message and its lengths. Cancellations of jobs that are already answered are skipped.
+    /// Returns the kind of the next message and its lengths. Cancellations of jobs that are already answered are
+    /// skipped.
     ///
     /// # Errors
-    /// Those of [`Channel::send`]; `UnexpectedEof` if there are no more messages.
+    /// Those of [`Channel::send`]; `UnexpectedEof` if there are no more messages; `InvalidData` if the kind is unknown.
     pub(crate) fn next(&mut self) -> io::Result<(Kind, Lengths)> {
         loop {
             let mut start = [0; START];

@@ -34,8 +34,8 @@ pub struct Settings {
     pub ready: usize,
     /// Maximum memory of a plan in bytes. A worker may allocate 1.5 times as much, whatever its job.
     pub memory: u64,
-    /// Maximum bytes of free buffers that each worker keeps, wiped, between its jobs. Values above [`AT_REST`](crate::AT_REST)
-    /// have no further effect.
+    /// Maximum bytes of free buffers that each worker keeps, wiped, between its jobs. Values above
+    /// [`AT_REST`](crate::AT_REST) minus [`BARE`](crate::BARE) have no further effect.
     pub kept: u64,
     /// A file that every worker can read, for example one of fonts; see [`as_process`](crate::as_process).
     pub shared: Option<File>,
@@ -88,13 +88,13 @@ pub struct Pool {
 #[derive(Debug, Default)]
 struct State {
     idle: Vec<Worker>,
-    /// The worker that only reads headers, while that worker is idle.
+    /// The prober, a worker that only reads headers, while it is idle.
     prober: Option<Worker>,
-    /// Whether the prober is in use or has been ordered.
+    /// Whether the prober, the worker that only reads headers, is in use or has been ordered.
     prober_away: bool,
-    /// Number of workers in use, not counting the prober.
+    /// Number of workers in use, not counting the prober, which only reads headers.
     busy: usize,
-    /// Number of workers that were ordered but have not started yet, not counting the prober.
+    /// Number of workers that were ordered but have not started yet, not counting the prober, which only reads headers.
     pending: usize,
     /// When starting workers began to fail, and the latest error; `None` if workers can be started.
     failure: Option<(Instant, String)>,
@@ -249,7 +249,7 @@ impl Pool {
         }
     }
 
-    /// Ends a worker that has reached its maximum number of jobs, and starts another.
+    /// Ends a worker that has reached its maximum number of jobs, and orders a replacement if one is needed.
     fn replace(&self, worker: Worker) {
         self.record_loss(worker.prober);
         self.end(worker, End::Wait, None);
@@ -373,7 +373,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Number of jobs after which a worker is replaced, so that data which jobs left in its memory is freed.
 const MOST_JOBS: u32 = 1000;
 
-/// Interval at which a waiting caller checks whether the result is still needed.
+/// Interval at which a caller that waits for a worker or its answer checks whether the result is still needed.
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
 /// Waits for the next order. If none arrives within `pause`, returns an order to start a worker, which retries a failed start.

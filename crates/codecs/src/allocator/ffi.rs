@@ -19,6 +19,7 @@ unsafe extern "C" {
     fn mallopt(param: c_int, value: c_int) -> c_int;
 }
 
-/// Parameter number of `mallopt`, as `malloc.h` defines it.
+/// Number of `mallopt`'s parameter for the trim threshold, as `malloc.h` defines it.
 const M_TRIM_THRESHOLD: c_int = -1;
+/// Number of `mallopt`'s parameter for the threshold of separate pages, as `malloc.h` defines it.
 const M_MMAP_THRESHOLD: c_int = -3;

@@ -6,8 +6,8 @@ use andon_pixels::{Frame, Grid, Plane, Result};
 use super::Place;
 
 /// Returns the smallest rectangle that contains every pixel in which two frames of the same size and model differ. Its
-/// edges are even, or the frame's own, so that subsampled chroma can be cut there. If the frames are equal, it is the 2
-/// × 2 px at the upper left corner. Without a previous frame, it is the whole frame.
+/// edges are at even coordinates or at the edges of the frame, so that subsampled chroma can be cut there. If the
+/// frames are equal, it is the 2 × 2 px at the upper left corner. Without a previous frame, it is the whole frame.
 pub(crate) fn find_change(previous: Option<&Frame>, current: &Frame) -> Place {
     let Some(previous) = previous else {
         return Place {

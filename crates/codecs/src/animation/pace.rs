@@ -4,7 +4,7 @@ use andon_pixels::Delay;
 
 /// Places frames on a clock with a given number of ticks per second so that each is shown for a minimum number of
 /// ticks. Frames start as close to their own time as that allows. A frame is left out if its time ends before the
-/// previous frame's minimum. The whole animation keeps its duration.
+/// previous frame has been shown for the minimum. The whole animation keeps its duration.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: u32,

@@ -90,9 +90,9 @@ fn quantizer(how: &Encode) -> Option<u8> {
 /// at SSIMULACRA2 70 and 1.2 % at 75, but takes 1.5 times as long.
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
-/// Nanoseconds per px by speed: means over eight photos of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5, with a
-/// release build of libaom. At 1200 px they were three quarters of that, and the most detailed photo took twice the
-/// mean. The values for speeds 3 and 4 are extrapolated.
+/// Encoding time in ns per px by speed: means over eight photos of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5,
+/// with a release build of libaom. At 1200 px they were three quarters of that, and the most detailed photo took twice
+/// the mean. The values for speeds 3 and 4 are extrapolated.
 const NANOS: [u64; 10] = [0, 0, 0, 9000, 4000, 1750, 430, 250, 190, 45];
 
 /// Maximum mean time in ns for encoding a frame. libaom cannot be interrupted within a frame, so larger frames are
@@ -371,8 +371,8 @@ impl FrameWriter for Writer<'_> {
 /// visible after they have moved away, and encoding takes no less time at 8 than at 7.
 const MOVING_SPEEDS: [u8; 10] = [7, 7, 7, 7, 7, 7, 7, 7, 6, 5];
 
-/// Nanoseconds per px by speed, from speed 5 on. Measured like `NANOS`, with animations of 12 frames that pan over
-/// three photos, at quality 70 and both sizes.
+/// Encoding time in ns per px by speed, from speed 5 on. Measured like [`NANOS`], with animations of 12 frames that pan
+/// over three photos, at quality 70, and at 400 and 1200 px.
 const MOVING_NANOS: [u64; 3] = [155, 105, 60];
 
 fn moving_speed(how: &Encode) -> u8 {
@@ -392,7 +392,7 @@ pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode)
     }
 }
 
-/// Bytes of scratch memory per px and byte of a sample. In 4:2:0, the measured growth was 75.
+/// Bytes of scratch memory per px and byte of a sample. For 4:2:0, 75 were measured.
 const MOVING_SCRATCH_PER_BYTE: u64 = 96;
 
 /// Returns the encoder settings for the colours of a frame.
@@ -477,7 +477,7 @@ fn encode_once(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Res
 pub(super) struct Coded(Vec<Vec<u16>>);
 
 impl Coded {
-    /// Converts planes from the scale of frames to code values.
+    /// Converts the planes whose samples are wider than 8 bits from the 16-bit scale of frames to code values.
     pub(super) fn of(planes: &[Plane], settings: &Settings, chroma_from: usize) -> Self {
         let range = if settings.full_range {
             Range::Full

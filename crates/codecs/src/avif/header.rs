@@ -511,7 +511,8 @@ impl Coded {
     /// Returns the amount of decoding for the image.
     ///
     /// # Errors
-    /// `Broken` if its items contain more frames or units than any encoder writes for an image.
+    /// `Broken` if its items contain more frames or units than any encoder writes for an image, or overlap so much that
+    /// their total length exceeds twice that of the file.
     fn work(&self, items: &Items<'_>) -> Result<Work> {
         let mut work = Work::default();
         let mut bytes = 0;

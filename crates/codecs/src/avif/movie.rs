@@ -12,7 +12,7 @@ use super::obus::{MOST_FRAMES, Work};
 use crate::guard;
 use crate::heif::{Boxes, Property, Sample, Track};
 
-/// The tracks of an image sequence to show.
+/// The tracks of an image sequence that are decoded: colours and opacity.
 #[derive(Debug)]
 pub(super) struct Movie<'a> {
     pub(super) colour: Track<'a>,
@@ -86,7 +86,8 @@ impl<'a> Movie<'a> {
     /// image if that is larger.
     ///
     /// # Errors
-    /// `Broken` if there is more to decode than any encoder writes for this number of images.
+    /// `Broken` if there is more to decode than any encoder writes for this number of images, or the images overlap so
+    /// much that their total length exceeds twice that of the file.
     pub(super) fn work(&self) -> Result<u64> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let work = all.into_iter().flatten().map(|track| self.work_of(track));
@@ -149,8 +150,8 @@ impl<'a> Movie<'a> {
     }
 }
 
-/// Maximum number of coded frames of a sequence for each shown frame. One that is coded first and shown later counts
-/// twice.
+/// Maximum number of coded frames of a sequence for each shown frame. A frame that is coded first and shown later
+/// counts twice.
 const MOST_FRAMES_EACH: u64 = 3;
 
 fn cut_off() -> Error {

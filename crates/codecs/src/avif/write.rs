@@ -57,7 +57,8 @@ impl Still<'_> {
         self.head(&self.items(exif.as_deref()), Some(movie), length)
     }
 
-    /// Returns the Exif item: the TIFF block, preceded by four bytes for the offset from there to its TIFF header.
+    /// Returns the data of the Exif item: four bytes with the offset of the TIFF header, which is 0, followed by the
+    /// TIFF block.
     pub(super) fn exif(&self) -> Option<Vec<u8>> {
         let exif = self.metadata.exif.as_ref();
         exif.map(|tiff| [&[0; 4], tiff.as_slice()].concat())

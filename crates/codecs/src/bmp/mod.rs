@@ -123,8 +123,8 @@ pub(crate) fn info(format: &'static str, dib: &Dib<'_>) -> Info {
     }
 }
 
-/// Estimates the cost of decoding: a time per pixel, measured with 24-bit photos, and a time per byte of the file, which
-/// run-length encoded images take.
+/// Estimates the cost of decoding: a time per pixel, measured with 24-bit photos, plus a time per byte of the file for
+/// run-length decoding.
 pub(crate) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes + info.pixels().saturating_mul(5),

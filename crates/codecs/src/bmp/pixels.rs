@@ -66,7 +66,7 @@ impl Dib<'_> {
     /// of them are present.
     ///
     /// # Errors
-    /// `Broken` if pixels are missing.
+    /// `Broken` if pixels are missing; `Interrupted`.
     fn indices(&self, data: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
         let (width, height) = (self.width as usize, self.height as usize);
         if self.packing == Packing::Runs {
@@ -94,8 +94,8 @@ impl Dib<'_> {
     }
 
     /// Returns the offset in bytes from the header at which pixels, mask and profile end. Missing padding of the last
-    /// row is not counted. For an icon whose pixels have their own opacity, the mask ends where the length `entry_length` of
-    /// its directory entry does.
+    /// row is not counted. The mask of a 32-bit icon may be missing or cut off, because the pixels have their own
+    /// opacity: it ends where `entry_length`, the length in the icon's directory entry, does.
     pub(crate) fn end(&self, entry_length: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let (width, height) = (self.width as usize, self.height as usize);
         let data = self.bytes.get(self.pixels_at..).unwrap_or_default();

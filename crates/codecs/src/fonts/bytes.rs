@@ -62,7 +62,8 @@ impl FontFile {
         }
     }
 
-    /// Returns the file's bytes. If they are not in memory already, they are not cached.
+    /// Returns the bytes of the font file. If they are not in memory, reads them from the larger file without caching
+    /// them.
     pub(super) fn peek(&self) -> Peeked {
         Peeked(match &self.place {
             Place::Memory(bytes) => bytes.clone(),

@@ -8,7 +8,7 @@ use super::{FontRequest, Fonts};
 /// The fonts that a text requests.
 #[derive(Debug)]
 pub(crate) struct FontSelection {
-    /// The faces of the families that the text names, or of the default family, in order of preference.
+    /// The faces of the families that the text names, in order of preference, followed by that of the default family.
     faces: Vec<usize>,
     /// Whether the text names families. These are preferred to the families for its script.
     is_named: bool,
@@ -53,10 +53,11 @@ impl Fonts {
         (selection, unknown)
     }
 
-    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks. The
-    /// candidates are the requested faces and those preferred for the script (requested families first, a default
-    /// family last), then `last`, then all others. Returns the first that has all characters, otherwise the first that
-    /// has the first visible character, otherwise `None`.
+    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks: the first
+    /// candidate that has all characters, otherwise the first that has the first visible character, otherwise `None`.
+    /// The candidates are, in this order: the requested faces and those preferred for the script (requested families
+    /// first, a default family last), and `last`, as far as they have coloured glyphs if and only if `is_emoji` is set;
+    /// then all faces, the closest in style first.
     pub(crate) fn face_for(
         &self,
         cluster: &str,

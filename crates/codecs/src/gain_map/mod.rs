@@ -72,7 +72,7 @@ impl Fraction {
     }
 }
 
-/// Maximum difference between a fraction and the value of a text that counts as equality. Texts have fewer digits than
+/// Maximum difference at which a fraction counts as equal to the value of a decimal text. Texts have fewer digits than
 /// that.
 const EXACT: f64 = 1e-12;
 

@@ -55,10 +55,11 @@ pub(super) struct Writer<'a> {
     encoder: gif::Encoder<Vec<u8>>,
     pace: Pace,
     interrupt: &'a dyn Interrupt,
-    /// Content of the screen when the held frame is drawn, or `None` if the screen is empty.
+    /// Content of the screen before the frame in `held_frame` is drawn, or `None` if the screen is empty.
     below: Option<Frame>,
+    /// The latest frame, which is not encoded until the next one is known.
     held_frame: Option<Frame>,
-    /// The frame before the held one.
+    /// The frame before the one in `held_frame`, encoded but not written yet, because its duration is not known.
     ready: Option<gif::Frame<'static>>,
     /// Duration of `ready`, in hundredths of a second.
     ready_duration: Option<u64>,
@@ -92,7 +93,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Encodes the held frame, which becomes the ready one, when the next frame is known.
+    /// Encodes the frame in `held_frame` and moves it to `ready`. `next` is the following frame, or `None` at the end.
     fn finish_held(&mut self, next: Option<&Frame>) -> Result<()> {
         let Some(frame) = self.held_frame.take() else {
             return Ok(());
@@ -129,7 +130,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the ready frame with a duration in hundredths of a second.
+    /// Writes the frame in `ready` with a duration in hundredths of a second.
     fn write_ready(&mut self, hundredths: Option<u64>) -> Result<()> {
         let Some(mut frame) = self.ready.take() else {
             return Ok(());
@@ -171,7 +172,7 @@ impl FrameWriter for Writer<'_> {
 /// Minimum delay in hundredths of a second. Browsers replace shorter delays with 10.
 const SHORTEST: u64 = 2;
 
-/// Returns whether the next frame is transparent at any pixel where this one is not.
+/// Returns whether `next` is transparent at any pixel where `frame` is not.
 fn uncovers(frame: &Frame, next: &Frame) -> bool {
     let Some(Plane::U8(next)) = &next.alpha else {
         return false;

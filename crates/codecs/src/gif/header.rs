@@ -143,7 +143,7 @@ impl<'a> Header<'a> {
     /// trailer or, if that is missing, before the bytes in its place.
     ///
     /// # Errors
-    /// `Broken` for a file that is cut off inside a block, and any error of `each`.
+    /// `Broken` for a file without a complete header or that is cut off inside a block, and any error of `each`.
     pub(super) fn each_frame(
         bytes: &'a [u8],
         mut each: impl FnMut(&Part<'a>) -> Result<()>,

@@ -13,7 +13,7 @@ use crate::guard;
 /// Unpacks `pixels` indices from the sub-blocks at the start of `data`. Data after the last pixel is ignored.
 ///
 /// # Errors
-/// `Broken` if there are fewer; `Interrupted`.
+/// `Broken` if there are fewer indices; `Interrupted`.
 pub(super) fn unpack(
     data: &[u8],
     index_bits: u8,

@@ -280,7 +280,7 @@ impl<'a> Items<'a> {
     /// Returns the properties of an item, in the order in which they apply.
     ///
     /// # Errors
-    /// `Unsupported` if an essential property is not supported.
+    /// `Broken` if there is no such item, `Unsupported` if an essential property is not supported.
     pub(crate) fn properties(&self, id: u32) -> Result<impl Iterator<Item = Property<'a>>> {
         let item = self
             .items
@@ -319,7 +319,7 @@ impl<'a> Items<'a> {
         all.map(|reference| reference.from)
     }
 
-    /// Returns whether one item is an alternative to the other, to show in its place.
+    /// Returns whether two items are alternatives, of which a reader shows only one.
     pub(crate) fn are_alternatives(&self, one: u32, other: u32) -> bool {
         let mut groups = self.alternatives.iter();
         groups.any(|group| group.contains(&one) && group.contains(&other))
@@ -342,7 +342,8 @@ impl<'a> Items<'a> {
     /// Returns the bytes of an item. If the file is cut off, returns the bytes before the cut if `cut` is set.
     ///
     /// # Errors
-    /// If the file is cut off and `cut` is not set.
+    /// `Broken` if there is no such item, its pieces overlap, or the file is cut off and `cut` is not set.
+    /// `Unsupported` if the item consists of other items or is in another file.
     pub(crate) fn data(&self, id: u32, cut: bool) -> Result<Cow<'a, [u8]>> {
         let item = self
             .items

@@ -163,7 +163,7 @@ fn native_planes_at(
     Ok(Some(sizes.iter().map(of_sizes).collect()))
 }
 
-/// Converts a plane of the native decoder.
+/// Converts a plane of the native decoder to a grid.
 fn grid(plane: andon_jpeg::Plane) -> Result<Grid<u8>> {
     Grid::from_samples(plane.width, plane.height, plane.samples)
 }
@@ -201,7 +201,7 @@ fn unless_unsupported<T>(result: andon_jpeg::Result<T>) -> Result<Option<T>> {
 /// their damage.
 ///
 /// # Errors
-/// `Limit`, `Interrupted`.
+/// `Unsupported` for sampling factors that do not divide the largest ones; `Limit`, `Interrupted`.
 pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
@@ -393,8 +393,8 @@ pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64
     }
 }
 
-/// Bytes of coefficients above which walking through the file first saves memory worth the time: the coefficients of 22
-/// megapixels with subsampled chroma.
+/// Bytes of coefficients above which [`turbo_bytes`] checks the whole file for missing or repeated scans, because the
+/// memory that this may save is worth the time. It is the size for 22 megapixels with subsampled chroma.
 const WORTH_A_WALK: u64 = 64 << 20;
 
 /// Returns the memory in bytes that libjpeg-turbo allocates in addition to the planes.

@@ -15,7 +15,7 @@ use super::{decode, error, header};
 /// end marker may be missing.
 ///
 /// # Errors
-/// `Broken`, `Unsupported`, `Interrupted`.
+/// `Broken`, `Interrupted`; `Unsupported` and `Limit` only if the end marker is missing, too.
 pub(super) fn extent(bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
     let (mut extent, index) = complete_image(bytes, how)?;
     let further_images = index.map_or_else(Vec::new, |at| mpf::images(bytes, at));

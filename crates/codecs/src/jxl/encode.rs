@@ -82,11 +82,13 @@ fn head<'a>(
     }
 }
 
-/// libjxl's effort for each of our levels, 0 to 9. Efforts above 7 take many times as long and save only 1 or 2 %.
+/// libjxl's effort for each effort level of an encode request, 0 to 9. Efforts above 7 take many times as long and save
+/// only 1 or 2 %.
 const EFFORTS: [u8; 10] = [1, 1, 2, 3, 4, 4, 5, 5, 6, 7];
-/// Default level: files are a quarter smaller than JPEGs, and encoding takes about as long as with WebP's fast methods.
+/// Effort level if none is requested: files are a quarter smaller than JPEGs, and encoding takes about as long as with
+/// WebP's fast methods.
 const DEFAULT_LEVEL: u8 = 3;
-/// libjxl's effort at the default level.
+/// libjxl's effort if no effort level is requested.
 pub(super) const DEFAULT_EFFORT: u8 = EFFORTS[DEFAULT_LEVEL as usize];
 
 fn level(how: &Encode) -> usize {
@@ -239,8 +241,8 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Estimates the cost of encoding. The time was measured with photos on one core. The memory is the limit for libjxl,
-/// and the interleaved samples.
+/// Estimates the cost of encoding. The time was measured with photos on one core. The memory is libjxl's limit plus the
+/// interleaved samples.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let nanos = match how.lossless {
@@ -258,7 +260,7 @@ fn channels(traits: Traits) -> u64 {
     traits.model.planes() as u64 + u64::from(traits.alpha)
 }
 
-/// Returns the maximum memory of libjxl, in bytes.
+/// Returns the limit in bytes on the memory that libjxl may allocate.
 fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
     let pixels = u64::from(width) * u64::from(height);
     let sample = match how.lossless {
@@ -268,9 +270,9 @@ fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
     pixels * channels(traits).max(3) * sample + ENCODER_BYTES
 }
 
-/// Time to encode a pixel lossily by level, in ns.
+/// Time to encode a pixel lossily, in ns, by effort level from 0 to 9.
 const LOSSY_NANOS: [u64; 10] = [30, 30, 30, 40, 45, 45, 180, 180, 250, 330];
-/// Time to encode a pixel losslessly by level, in ns.
+/// Time to encode a pixel losslessly, in ns, by effort level from 0 to 9.
 const LOSSLESS_NANOS: [u64; 10] = [20, 20, 100, 150, 220, 220, 350, 350, 500, 800];
 /// Fixed time for starting an encoder, in ns.
 const ENCODER_NANOS: u64 = 4_000_000;

@@ -50,7 +50,7 @@ pub(super) struct Head<'a> {
 pub(super) enum Samples<'a> {
     /// Samples of 8 bits.
     U8(&'a [u8]),
-    /// Samples of more than 8 bits, on the scale of 16 bits.
+    /// Samples of more than 8 bits, scaled to 16 bits.
     U16(&'a [u16]),
 }
 
@@ -266,7 +266,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Bytes that have been written so far.
+    /// Returns the number of bytes that have been written since the last call of `take`.
     pub(super) fn written(&self) -> usize {
         self.out.len()
     }
@@ -277,7 +277,7 @@ impl<'a> Encoder<'a> {
         self.memory.peak.get() as u64
     }
 
-    /// Takes the bytes that have been written since the last call.
+    /// Removes and returns the bytes that have been written since the last call.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }

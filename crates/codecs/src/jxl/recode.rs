@@ -53,8 +53,8 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Returns the maximum memory of libjxl, in bytes: coefficients in both forms, tokens, and the memory for compressing
-/// headers.
+/// Returns the limit in bytes on the memory that libjxl may allocate: for coefficients in both forms, tokens, and
+/// compressing headers.
 fn memory(bytes: u64, info: &Info) -> u64 {
     info.pixels() * BYTES_PER_PIXEL + bytes * BYTES_PER_BYTE + LEAST_BYTES
 }

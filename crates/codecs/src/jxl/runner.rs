@@ -1,6 +1,7 @@
-//! Runs the decoder's tasks one after the other on this thread, until an interrupt or the number of tasks that a frame
-//! may need. A file can contain hidden frames (layers, and sources of patches) before a visible one. The decoder does
-//! not report their number, and decodes them even if only headers are requested.
+//! Runs the decoder's tasks one after the other on the calling thread, and stops after an interrupt or the maximum
+//! number of tasks. A file can contain hidden frames (layers, and sources of patches) before a visible one. The decoder
+//! does not report their number, and decodes them even if only headers are requested, so the number of tasks is
+//! limited.
 
 use andon_pixels::{Error, Interrupt, Result};
 use jxl::api::{JxlParallelRunner, JxlParallelRunnerFun};
@@ -76,13 +77,13 @@ impl JxlParallelRunner for Runner<'_> {
 /// The side of a group, in px.
 const GROUP: u32 = 256;
 
-/// Number of tasks that does not depend on the size of the image.
+/// Number of tasks that are allowed for an image of any size, in addition to those per group.
 const TASKS: u64 = 256;
 
 /// Tasks per group: reading, smoothing and writing it. Actual groups may have a quarter of the assumed size.
 const TASKS_PER_GROUP: u64 = 12;
 
-/// Number of hidden frames that are decoded for each visible frame.
+/// Maximum number of hidden frames before a visible frame, unless [`HIDDEN_GROUPS`] allows fewer.
 const HIDDEN_FRAMES: u64 = 100;
 
 /// Maximum number of groups in all hidden frames before a visible frame: 67 megapixels.

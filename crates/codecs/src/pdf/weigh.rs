@@ -1,7 +1,7 @@
 //! Measures the work of drawing a page beforehand, because the rasterizer cannot be interrupted.
 //!
-//! The interpreter calls a [`Device`] for every drawing operation. It has no way to stop, so a page over the budget is
-//! abandoned by unwinding, with the error as the payload and without a message on standard error.
+//! The interpreter calls a [`Device`] for every drawing operation. The interpreter cannot be stopped, so a page over
+//! the budget is abandoned by unwinding, with the error as the payload and without a message on standard error.
 
 use std::panic;
 
@@ -14,7 +14,7 @@ use hayro::kurbo::{BezPath, Rect, Shape};
 
 use super::NAME;
 
-/// Work limit of small pages, in touched pixels. It means some seconds of work.
+/// Work limit of small pages, in touched pixels. Drawing that many takes some seconds.
 const WORK: f64 = 1e9;
 /// Work limit of large pages, as a multiple of the page's area.
 const WHOLE_PAGES: f64 = 20.0;

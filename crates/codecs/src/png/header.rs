@@ -37,7 +37,7 @@ pub(super) struct Header<'a> {
     transparent: bool,
     /// Contents of the `acTL` chunk, which marks an animation.
     animated: Option<Animated>,
-    /// Number of frames that have a control chunk.
+    /// Number of frames that have a control chunk (fcTL), at most the number that the acTL chunk states.
     frames: u32,
     /// Whether the default image, shown by decoders that do not support animation, is not one of the frames.
     apart: bool,
@@ -219,7 +219,8 @@ impl<'a> Header<'a> {
         self.transparent || matches!(self.colour, Colour::GrayAlpha | Colour::Rgba)
     }
 
-    /// Returns the number of frames that have a control chunk, at least 1. The number in the acTL chunk may be wrong.
+    /// Returns the number of frames of an animation that have a control chunk (fcTL): at least 1, and at most the
+    /// number that the acTL chunk states. Returns 1 for a still image.
     fn frames(&self) -> u32 {
         match self.animated {
             Some(_) => self.frames.max(1),
@@ -500,10 +501,10 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// Time of the decoder for each chunk of any length, in ns.
+/// Decoding time in ns per chunk, in addition to the time for its data.
 const NANOS_PER_CHUNK: u64 = 250;
 
-/// Maximum number of chunks that do not add to the cost.
+/// Number of chunks whose decoding time is not counted.
 const FEW_CHUNKS: u64 = 10_000;
 
 /// Bytes of a chunk besides its data.

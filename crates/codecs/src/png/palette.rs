@@ -34,9 +34,9 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// Returns a palette without visible loss, if the encode did not request one: an exact palette if the frame has at
-    /// most 256 colours or, if the source had a palette (`few_colours`), one that is similar enough. Returns `None` if
-    /// every pixel should keep its own colour.
+    /// Returns a palette without visible loss, for an image for which no palette was requested: an exact palette if the
+    /// frame has at most 256 colours or, if the source had a palette (`few_colours`), one that is similar enough.
+    /// Returns `None` if every pixel should keep its own colour.
     pub(super) fn by_default(
         frame: &Frame,
         how: &Encode,

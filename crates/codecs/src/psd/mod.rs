@@ -116,7 +116,7 @@ struct Header<'a> {
     run_lengths: bool,
     /// Whether the file is a PSB, in which row lengths have four bytes.
     large: bool,
-    /// The rest of the file, beginning with the row lengths or, without compression, with the pixels.
+    /// The merged image: the file from the row lengths on or, without compression, from the pixels on.
     data: &'a [u8],
 }
 

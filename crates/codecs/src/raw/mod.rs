@@ -73,8 +73,8 @@ impl Codec for Raw {
         Jpeg.decoded(info, scales)
     }
 
-    /// Estimates the cost for at most one byte per pixel, which is about the maximum for a preview, because most of the
-    /// file is sensor data.
+    /// Estimates the cost of decoding the preview, whose length is assumed to be that of the file, but at most one byte
+    /// per pixel. Most of the file is sensor data, which is not decoded.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
         Jpeg.decode_cost(bytes.min(info.pixels()), info, scales)
     }
@@ -87,8 +87,8 @@ impl Codec for Raw {
 /// Magic bytes of Fujifilm's RAF files.
 const RAF: &[u8] = b"FUJIFILMCCD-RAW ";
 
-/// Offsets in a RAF file's header of the entries with the offset and length of its parts: the JPEG first, then sensor
-/// data.
+/// Offsets in a RAF file's header at which the offset and length of a part are stored: first those of the JPEG, then
+/// those of sensor data.
 const RAF_PARTS: [usize; 3] = [84, 92, 100];
 
 const TIFF: [&[u8]; 2] = [b"II*\0", b"MM\0*"];

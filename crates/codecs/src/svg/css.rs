@@ -1,8 +1,9 @@
 //! Style sheets: the references that they assign to elements, and the cost of applying them.
 //!
-//! They are parsed and matched with the library that `usvg` uses, so that the same rules match in both. For every error
-//! that the library ignores, it counts lines from the beginning of the text. It also clones a block for every selector
-//! before it, and tries every ancestor for every descendant combinator. Each of these costs is bounded here.
+//! They are parsed and matched with the library that `usvg` uses, so that the same rules match here and in `usvg`. For
+//! every error that the library ignores, it counts lines from the beginning of the text. The library also clones a
+//! block for every selector before it, and tries every ancestor for every descendant combinator. Each of these costs is
+//! bounded here.
 
 use andon_pixels::Result;
 use resvg::usvg::roxmltree::Node;
@@ -90,7 +91,8 @@ impl<'a> Css<'a> {
 const SELECTORS: &str = "selectors of style sheets";
 const STYLES: &str = "style attributes";
 
-/// Steps for copying one declaration to an element and comparing it with the others there.
+/// Steps for copying one declaration to an element, and comparing it with the declarations that the element already
+/// has.
 const WRITTEN: u64 = 15;
 
 /// Estimates the number of bytes that the CSS library scans to find the line number of each possible error: all bytes

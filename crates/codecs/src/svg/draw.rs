@@ -114,7 +114,7 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
     Ok(ground)
 }
 
-/// Maximum number of elements in an error message. A higher count is reported as this number.
+/// Maximum number of elements that an error message reports. A higher number is reported as this one.
 const MANY: u64 = 1_000_000_000;
 
 /// Checks the cost of drawing a document.

@@ -36,7 +36,8 @@ impl<'a> Entities<'a> {
     /// Reads the entities that a document type declares.
     ///
     /// # Errors
-    /// `Unsupported` for anything except fixed text: external entities, and texts that refer to other entities or contain markup.
+    /// `Unsupported` for anything except fixed text: external entities, and texts that refer to other entities or
+    /// contain markup. `Unsupported` for more than [`MOST`] entities, too. `Broken` for a comment without an end.
     pub(super) fn of(declarations: &'a str) -> Result<Self> {
         let bytes = declarations.as_bytes();
         let (mut at, mut entities) = (0, Self::default());

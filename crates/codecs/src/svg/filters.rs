@@ -117,8 +117,8 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, farthest: f32) -> Result<f64, R
     })
 }
 
-/// Returns the number of pixels in one dimension that are read for each pixel, with this radius and a layer of this
-/// length.
+/// Returns the number of pixels that a filter of this radius reads in one dimension for each pixel of a layer, which is
+/// `length` px long in that dimension.
 fn pixels_read(radius: f32, length: f64) -> f64 {
     (2.0 * f64::from(radius).ceil()).clamp(1.0, length.max(1.0))
 }

@@ -207,10 +207,11 @@ pub(super) const LENGTHS: [&str; 4] = ["r", "rx", "ry", "stroke-width"];
 #[derive(Clone, Copy)]
 pub(super) struct Side {
     largest: f64,
-    /// Upper bound on the ratio of elements with sides in per cent to their parents, multiplied over all elements.
+    /// Upper bound on the ratio of an element's side to that of its parent if it is a percentage, multiplied over all
+    /// elements.
     grown: f64,
-    /// Upper bound on the ratio of a pattern's tile to the shape that it paints. Unlike `grown`, it is not multiplied,
-    /// because the tile's content does not grow with it.
+    /// Upper bound on the ratio of a pattern's tile to the shape that it paints: the maximum over all patterns. The
+    /// ratios are not multiplied, because the content of a tile does not grow with it.
     tile: f64,
 }
 

@@ -51,7 +51,7 @@ pub(super) struct Element<'a> {
     pub(super) end: usize,
     /// The references of the element, indexed by [`Property`].
     pub(super) refers: [Reference<'a>; 9],
-    /// Total length in bytes of its attributes' values and of the declarations that apply to it.
+    /// Total length in bytes of the values of the element's attributes and of the declarations that apply to it.
     pub(super) bytes: usize,
     /// Number of attributes of the element and all its ancestors, all of which are searched for inherited properties.
     pub(super) above: usize,
@@ -228,7 +228,7 @@ impl<'a> Outline<'a> {
     /// Reads the elements of a document.
     ///
     /// # Errors
-    /// `Unsupported` for too many elements, and for elements that are nested too deeply.
+    /// `Unsupported` for documents over the limits on elements, nesting depth, numbers, style sheets and steps.
     pub(super) fn of(document: &'a Document<'a>, steps: &'a Steps) -> Result<Self> {
         let mut originals = HashMap::new();
         let mut side = Side::LEAST;
@@ -574,7 +574,8 @@ impl<'a> Style<'a> {
         Ok(())
     }
 
-    /// Applies a declaration of a style sheet. Unless one is important, the last declaration counts.
+    /// Applies a declaration of a style sheet. For a reference to another element, the first important declaration
+    /// counts or, if there is none, the last one.
     fn declare(
         &mut self,
         declaration: &Declaration<'a>,

@@ -120,8 +120,8 @@ impl<'a> Walk<'a, '_> {
         self.outline.target(self.refers(element, property))
     }
 
-    /// Removes the references that `usvg` removes, too: from a pattern, clip path, mask or filter to itself, and, if it
-    /// refers to an element, from that element back to it. Longer cycles are rejected later.
+    /// Removes references that `usvg` also removes: those of a pattern, clip path, mask or filter to itself, and those
+    /// back to it from an element that it refers to. Longer cycles are rejected later.
     fn remove_cycles(&mut self) -> Result<()> {
         for (tag, property) in [
             (Tag::Pattern, Property::Fill),
@@ -680,25 +680,27 @@ fn vertices(element: &Element<'_>) -> u64 {
 /// Upper bound on the number of curves of an arc of any size.
 const ARC: u64 = 40;
 
-/// Number of bytes of attributes that take as long to read as an element.
+/// Number of bytes of attributes that cost one unit to read, as much as an element.
 const BYTES: u64 = 100;
 
-/// Number of attributes of an element and its ancestors that take as long to search, for all properties, as an element.
+/// Number of attributes of an element and its ancestors that cost one unit, as much as an element, because they are
+/// searched for all inherited properties.
 const ABOVE: u64 = 50;
 
-/// Number of gradient stops that take as long to copy as an element.
+/// Number of gradient stops that cost one unit to copy, as much as an element.
 const STOPS: u64 = 8;
 
-/// Number of bytes of an outline that take as long to process as an element.
+/// Number of bytes of an outline that cost one unit to process, as much as an element.
 const PATH_BYTES: u64 = 20;
 
 /// Cost in units of a text and of each part of it, for finding its font.
 const PART: u64 = 8;
 
-/// Number of letters that take as long to visit as an element. The layout visits all of them for each letter.
+/// Number of visits to letters that cost one unit, as much as an element. The layout of a text visits all of its
+/// letters once for each letter.
 const LAYOUT: u64 = 1000;
 
-/// Number of letters that take as long to visit as a part of a text.
+/// Number of letters that take as long to visit as an element (`text`, `tspan` or `textPath`) of a text.
 const SPAN: u64 = 16;
 
 const LOOPS: &str = "references between patterns, clip paths, masks and filters";

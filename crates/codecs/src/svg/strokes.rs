@@ -100,7 +100,7 @@ fn goes_on(legs: [(f64, f64); 3]) -> bool {
 /// Length in px below which a smooth curve takes less time than a sharp one.
 const SHORT: f64 = 1000.0;
 
-/// Share of a sharp curve's time that is saved by a short and smooth one.
+/// Fraction of the time for stroking a sharp curve that a short, smooth curve saves.
 const EASE: f64 = 0.6;
 
 fn is_relative(segment: &PathSegment) -> bool {

@@ -97,6 +97,9 @@ pub(super) const FARTHEST: f64 = 1e8;
 
 /// Returns left, top, right and bottom of a transformed rectangle in whole px, or `None` if the transformed rectangle
 /// is not valid.
+///
+/// # Errors
+/// [`Refused::Number`] if one of them is [`FARTHEST`] px or more from the origin.
 pub(super) fn bounds(
     rect: resvg::usvg::NonZeroRect,
     at: Transform,
@@ -219,8 +222,8 @@ impl Weighing {
         })
     }
 
-    /// Estimates a clip path and the clip paths that clip it. They are drawn one after the other, and all of their
-    /// layers stay allocated.
+    /// Estimates the cost of a clip path and of the clip paths that clip it. They are drawn one after the other, and
+    /// all of their layers stay allocated.
     fn clip(&mut self, clip: &ClipPath, at: Transform, on: Canvas) -> Weighed {
         self.spend(NODE + LAYER * on.area())?;
         self.holding((PIXEL + 1.0) * on.area(), |this| {
@@ -230,7 +233,8 @@ impl Weighing {
         })
     }
 
-    /// Estimates the content of a clip path. Only fills count there, and only the clip paths of groups.
+    /// Estimates the cost of the content of a clip path: its paths, and the clip paths of its groups. Images, masks and
+    /// filters have no effect in it.
     fn clipped(&mut self, group: &Group, at: Transform, on: Canvas) -> Weighed {
         for node in group.children() {
             match node {
@@ -333,7 +337,7 @@ impl Weighing {
         Ok(())
     }
 
-    /// Estimates the content of a pattern, which is drawn once for each path that it paints.
+    /// Estimates the cost of the content of a pattern, which is drawn once for each path that it paints.
     fn pattern(&mut self, paint: &Paint, at: Transform, on: Canvas) -> Weighed {
         let Paint::Pattern(pattern) = paint else {
             return Ok(());

@@ -64,7 +64,8 @@ impl Canvas {
     }
 }
 
-/// Returns the position of the middle of an object of this length on a side of an image.
+/// Returns the position of the middle of an object that is `length` px long, on a side of an image that is `side` px
+/// long: where `gravity` and `margin` place the object.
 fn middle(gravity: Anchor, side: u32, margin: f64, length: f64) -> f64 {
     match gravity {
         Anchor::Start => margin + length / 2.0,

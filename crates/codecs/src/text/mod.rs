@@ -39,8 +39,9 @@ pub(crate) struct Layout {
 /// Minimum height of a line as a multiple of the font's size. It is larger for fonts whose glyphs need more.
 const LINE: f64 = 1.2;
 
-/// Heights above and below the baseline that are reserved for letters of any font, in em.
+/// Height above the baseline that is reserved for letters of any font, in em.
 const ASCENT: f64 = 0.93;
+/// Height below the baseline that is reserved for letters of any font, in em.
 const DESCENT: f64 = 0.24;
 
 /// Minimum size in px when a text is reduced to fit into its box.

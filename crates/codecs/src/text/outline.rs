@@ -29,7 +29,8 @@ pub(crate) fn append(data: &mut String, glyph: &Placed, size: f64, fonts: &Fonts
     });
 }
 
-/// Coordinates are rounded to 1/100 px. They are relative and short, because a path has thousands.
+/// Number of steps per px to which the coordinates in a path are rounded. Coordinates are short and relative, because a
+/// path has thousands of them.
 const PARTS: f64 = 100.0;
 
 /// Writes an outline. Coordinates are whole numbers of `1 / PARTS` px.

@@ -12,7 +12,7 @@ use super::{ASCENT, DESCENT};
 pub(crate) struct Placed {
     pub(crate) face: usize,
     pub(crate) id: u32,
-    /// Position of the origin of its outline.
+    /// Position on the image of the origin of the glyph's outline, in px.
     pub(crate) at: (f64, f64),
     /// Whether the glyph is rotated clockwise by 90°.
     pub(crate) is_turned: bool,
@@ -90,7 +90,8 @@ fn horizontal(
     (glyphs, block)
 }
 
-/// Returns the minimum of the beginnings and the maximum of the ends of lines; `none` for both if there are no lines.
+/// Returns the smallest beginning and the largest end of lines, each of which is given as its beginning and end.
+/// Returns `none` for both if there are no lines.
 fn hull(ends: &[(f64, f64)], none: f64) -> (f64, f64) {
     let both = ends.iter().copied().reduce(|(begin, end), other| {
         // With negative tracking, a line may end before its beginning.
@@ -189,7 +190,8 @@ impl ShapedLine {
         self.glyphs.iter().map(|glyph| glyph.advance).sum()
     }
 
-    /// Returns the beginning of the line within a length in px, and the additional width of its gaps.
+    /// Returns the offset in px of the line's beginning within `length` px, and the width in px that is added to each
+    /// of its gaps to justify it.
     fn align_line(&self, align: Align, length: f64, size: f64) -> (f64, f64) {
         let left = length - size * self.length();
         let gaps = self.gaps.iter().filter(|is_gap| **is_gap).count();

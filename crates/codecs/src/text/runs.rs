@@ -20,14 +20,14 @@ pub(super) struct Paragraph<'a> {
     pub(super) text: &'a str,
     bidi: BidiInfo<'a>,
     runs: Vec<Run>,
-    /// Byte offsets at which its grapheme clusters begin, and the end of the last one.
+    /// Byte offsets at which the paragraph's grapheme clusters begin, and the end of the last one.
     pub(super) clusters: Vec<usize>,
     /// For each byte offset, the total advance of the glyphs before it, in em.
     advances: Vec<f64>,
     /// Additional distance between characters, in em.
     tracking: f64,
-    /// Height of its lines in em: the maximum ascent and descent of its fonts together. 0 for a column, in which
-    /// upright characters are 1 em wide and rotated ones are centred.
+    /// Height of the paragraph's lines in em: the sum of the maximum ascent and the maximum descent of its fonts. 0 for
+    /// a column, in which upright characters are 1 em wide and rotated ones are centred.
     pub(super) across: f64,
 }
 

@@ -21,12 +21,12 @@ pub(crate) struct Glyph {
     /// The characters that this glyph shows, if its font has coloured glyphs. If multiple glyphs show the same characters,
     /// only the first of them has this.
     pub(super) coloured: Option<String>,
-    /// Distance of the glyph from its position, to the right and upwards.
+    /// Distance of the glyph from its position, to the right and upwards, in em.
     pub(crate) offset: (f64, f64),
-    /// Distance between the positions of this glyph and the next one along the line.
+    /// Distance between the positions of this glyph and the next one along the line, in em.
     pub(crate) advance: f64,
     pub(super) set: Set,
-    /// The ascent and the descent of the glyph's font.
+    /// The ascent and the descent of the glyph's font, in em.
     pub(super) extent: (f64, f64),
 }
 

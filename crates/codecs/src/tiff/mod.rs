@@ -10,7 +10,7 @@
 //!   the tags of strips (`Image::from_reader`).
 //! - It decodes a JPEG at the size in the JPEG's own header before it compares this with the strip's size: a page of
 //!   64×64 px takes the memory of 118 megapixels (see the test `hostile`). It uses `zune-jpeg`, whose samples differ
-//!   from those of the present revision.
+//!   from those of this codec's current results.
 //! - It unpacks strips with the same bytes once for each of them, and cannot be interrupted within a strip.
 //! - It does not report where a file ends ([`end`]), and RAW files need directories, too, so both would still be needed.
 

@@ -61,7 +61,7 @@ pub(super) enum Colours {
     Lab {
         signed: bool,
     },
-    /// Luma and chroma. `subsampling` is the subsampling: luma samples per chroma sample, across and down.
+    /// Luma and chroma. `subsampling` is the number of luma samples per chroma sample, across and down.
     YCbCr {
         subsampling: (usize, usize),
     },
@@ -237,7 +237,8 @@ fn samples(directory: &Directory<'_>) -> Result<(usize, u32)> {
     }
 }
 
-/// Returns the number of the compression, after checking that it is supported for these samples.
+/// Returns the value of the `Compression` tag, after checking that it is supported for samples of this number and
+/// depth.
 fn compression(directory: &Directory<'_>, samples: usize, bits: u32) -> Result<u64> {
     let compression = directory.get_or(259, 1);
     match compression {

@@ -11,7 +11,8 @@ pub(super) struct Place {
     pub(super) y: u32,
     /// Number of stored rows.
     pub(super) rows: usize,
-    /// Index of the plane for its first sample.
+    /// Index of the plane that receives the first sample of each pixel: 0 unless each sample has separate strips or
+    /// tiles.
     pub(super) first: usize,
 }
 
@@ -19,7 +20,8 @@ pub(super) struct Place {
 /// the page at which it is used.
 ///
 /// # Errors
-/// `Broken` if some strips or tiles are not in the file, or overlap. Errors of `take`.
+/// `Broken` if some strips or tiles are not in the file, or if compressed ones overlap so much that their total length
+/// exceeds twice that of the file. Errors of `take`.
 pub(super) fn each(
     bytes: &[u8],
     page: &Page<'_>,

@@ -19,7 +19,8 @@ use crate::jpeg::Jpeg;
 /// Decompresses to `length` bytes: rows of `width` pixels.
 ///
 /// # Errors
-/// `Broken` if there is less data, or the data is damaged.
+/// `Broken` if there is less data, or the data is damaged. For JPEG compression, also the other errors of the JPEG
+/// decoder.
 pub(super) fn unpack(
     packed: &[u8],
     page: &Page<'_>,

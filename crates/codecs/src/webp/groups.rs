@@ -47,16 +47,18 @@ pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
     }
 }
 
-/// Maximum number of groups: that of libwebp's encoder.
+/// Maximum number of groups of prefix codes in a bitstream whose groups are counted: that of libwebp's encoder.
 pub(super) const MOST_GROUPS: u32 = 2600;
 
-/// Maximum number of groups that need no counting, because their tables take only 24 MiB.
+/// Number of groups of prefix codes up to which a file is accepted without counting them, if its size and that of the
+/// image permit no more. Their tables take at most 24 MiB.
 const FEW_GROUPS: u64 = 4096;
 
-/// Bytes that libwebp allocates for each group.
+/// Bytes that libwebp allocates for each group of prefix codes.
 pub(super) const GROUP_BYTES: u64 = 6 << 10;
 
-/// Returns the number of groups that the pixels of an image of this size may use, or `None` if the bitstream is broken.
+/// Returns the number of groups of prefix codes that the pixels of an image of this size may use, or `None` if the
+/// bitstream is broken.
 fn count(stream: &[u8], (mut width, height): (u32, u32)) -> Option<u32> {
     let mut bits = Bits {
         bytes: stream,
@@ -151,8 +153,9 @@ impl Bits<'_> {
         }
     }
 
-    /// Reads an image that is coded with one group, and returns the maximum of the numbers formed by red and green of
-    /// each pixel. Pixels that are copied or come from the colour cache cannot exceed the others.
+    /// Reads an image that is coded with one group of prefix codes. Returns the maximum of red × 256 + green over its
+    /// pixels. Pixels that are copied or come from the colour cache repeat earlier ones, so they cannot exceed this
+    /// maximum.
     fn image(&mut self, width: u32, height: u32) -> Option<u32> {
         let cache = self.cache()?;
         let green = self.code(256 + LENGTHS + cache)?;

@@ -160,10 +160,10 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Checks the memory of a bitstream's tables of prefix codes.
+    /// Checks the number of groups of prefix codes in a bitstream, because libwebp allocates tables for each of them.
     ///
     /// # Errors
-    /// `Unsupported` if it is more than planned for the size of the image.
+    /// `Unsupported` if the tables would take more memory than planned.
     pub(super) fn check_groups(&self) -> Result<()> {
         let Features { width, height, .. } = self.features;
         // For a still image, the data is the whole file.

@@ -69,8 +69,8 @@ impl Codec for Webp {
     }
 
     /// Returns the scales at which an image can be decoded. libwebp scales every plane to a whole number of samples,
-    /// while in JPEG the last sample extends beyond the edge, which planners assume. The two agree only if the sides of
-    /// all planes are divisible by the scale. Scaling saves no decoding, only memory and resampling.
+    /// while the planner assumes, as in JPEG, that the last sample may extend beyond the edge. Both sizes agree only if
+    /// the sides of all planes are divisible by the scale. Scaling saves no decoding, only memory and resampling.
     fn scales(&self, info: &Info) -> &'static [Scale] {
         if info.model != LOSSY {
             return &[Scale::FULL];

@@ -33,7 +33,7 @@ pub(crate) struct Isolated {
 }
 
 impl Isolated {
-    /// Wraps a codec so that the workers of `pool` do the operations in `isolation`.
+    /// Wraps a codec so that the workers of `pool` do the operations that `isolation` selects.
     pub(crate) fn new(
         codec: &'static dyn Codec,
         pool: &'static Pool,
@@ -222,8 +222,8 @@ impl Codec for Isolated {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Finds the functions in each block of a source file that begins with `kind`, and returns their names by the block's
-    /// trait.
+    /// Returns the names of the functions that a source file declares in each block that begins with `kind`, by the
+    /// name that follows `kind`: that of a trait.
     fn functions<'a>(source: &'a str, kind: &str) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
         let blocks = source.split(kind).skip(1);
         let block = |block: &'a str| {

@@ -20,28 +20,29 @@ pub(super) struct Workers {
     pub(super) isolation: Isolation,
 }
 
-/// Resources that a job may take.
+/// The limits of a job, and its estimated cost.
 #[derive(Clone, Copy)]
 pub(super) struct Ceiling<'a> {
     pub(super) limits: &'a Limits,
     pub(super) cost: Cost,
-    /// Bytes of the images that are sent to the worker or returned by it.
+    /// Maximum total size in bytes of the images that are sent to the worker or returned by it.
     pub(super) images: u64,
 }
 
 /// Time limit for reading a header.
 pub(super) const PROBE: Duration = Duration::from_secs(1);
 
-/// Factor by which a job may exceed its planned processor time. `./dev bench plans` checks that plans keep to it.
+/// Factor by which a job may exceed its estimated processor time. `./dev bench plans` measures by how much requests
+/// exceed their plans.
 const SAFETY: u64 = 8;
 
-/// Seconds of processor time that every job gets in addition to its planned time.
+/// Seconds of processor time that every job may use in addition to its estimated time.
 const LEAST_SECONDS: u64 = 2;
 
-/// Seconds of processor time for writing an animation, whose number of frames is not known in advance.
+/// Limit in seconds of processor time for writing an animation, whose number of frames is not known in advance.
 pub(super) const WRITING: u64 = 600;
 
-/// Bytes allowed in an answer besides the pixels: facts and metadata.
+/// Maximum bytes of facts and metadata in an answer, in addition to the pixels.
 pub(super) const FACTS: u64 = 64 << 20;
 
 impl Workers {

@@ -44,7 +44,7 @@ impl Death {
         }
     }
 
-    /// Determines from its exit status why a worker ended that the pool has not killed.
+    /// Determines the cause of death from the exit status of a worker that the pool did not kill.
     pub(super) fn of(status: ExitStatus) -> Self {
         match status.signal() {
             Some(SIGKILL) => Self::Killed,

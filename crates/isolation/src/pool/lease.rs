@@ -118,7 +118,8 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// Ends the worker, counts its death, marks the file as suspect if the cause is attributed to it, and returns the error.
+    /// Ends the worker, counts its death, marks the file as suspect if the file may have caused the death, and returns
+    /// the error for the caller.
     fn record_death(&mut self, death: Death, how: String, question: &Question<'_>) -> Error {
         self.end(End::Kill);
         self.pool.counters.count_death(death);

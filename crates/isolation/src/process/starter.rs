@@ -25,10 +25,13 @@ pub(crate) struct Starter {
     _process: Child,
 }
 
-/// Request to start a worker. Every request to the starter has the number of a worker process after this byte, which is not
-/// used here.
+/// Request to start a worker. Like every request to the starter, this byte is followed by the number of a worker
+/// process, which this request ignores.
 const START: u8 = b'S';
+/// Request to kill a worker, and to report its exit status.
 const KILL: u8 = b'K';
+/// Request to wait until a worker ends whose socket was closed on either side, and to report its exit status. The
+/// worker is killed after [`ENDING`].
 const WAIT: u8 = b'W';
 
 /// Time that a worker has to exit after its socket was closed; after it, the worker is killed.
@@ -98,7 +101,7 @@ impl Starter {
         self.status()
     }
 
-    /// Waits for a worker that has closed its socket, and returns how it ended.
+    /// Waits until a worker ends whose socket was closed on either side, and returns how it ended.
     ///
     /// # Errors
     /// If the starter is gone.
@@ -127,6 +130,7 @@ fn starter_gone() -> io::Error {
 }
 
 /// Runs the starter: carries out requests until the server closes the socket, then kills the remaining workers.
+/// `memory` is as for [`Starter::new`].
 pub(super) fn run(program: &Program, memory: [u64; 2]) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let shared = super::shared_file()?;

@@ -83,7 +83,7 @@ struct Worker {
     socket: OwnedFd,
     /// The file `/proc/self/statm`, in which the system reports this process's memory.
     statm: File,
-    /// Bytes of the process's address space before the first job, and of the shared file.
+    /// Bytes of the process's address space before the first job, plus the size of the shared file.
     base: u64,
 }
 

@@ -69,14 +69,17 @@ pub(in crate::avif) struct Sequence {
     /// Bits per sample: 8, 10 or 12.
     pub(in crate::avif) bits: u8,
     pub(in crate::avif) full_range: bool,
-    /// Colour primaries, a code point of H.273, as are the transfer characteristics and the matrix coefficients.
+    /// Colour primaries, as a code point of H.273.
     pub(in crate::avif) primaries: u8,
+    /// Transfer characteristics, as a code point of H.273.
     pub(in crate::avif) transfer: u8,
+    /// Matrix coefficients, as a code point of H.273.
     pub(in crate::avif) matrix: u8,
     /// AV1 profile, from 0 to 2.
     pub(in crate::avif) profile: u8,
     /// Level of the first operating point, as `av1C` stores it.
     pub(in crate::avif) level: u8,
+    /// Tier of the first operating point, as `av1C` stores it.
     pub(in crate::avif) tier: u8,
 }
 
@@ -113,7 +116,8 @@ impl Sequence {
 /// A decoder of one bitstream.
 pub(in crate::avif) struct Decoder<'a> {
     context: Option<Dav1dContext>,
-    /// OBUs that have not been sent yet, from the bytes in which the last image was found.
+    /// OBUs that have not been passed to rav1d yet. They follow the last returned image in the bytes passed to an
+    /// earlier call of `image`.
     left: Obus<'a>,
 }
 
@@ -160,8 +164,9 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Returns the next image from the given bytes, which are one or several temporal units, in the given spatial layer
-    /// if there are several. rav1d receives one OBU at a time, so that decoding can be interrupted between two frames.
+    /// Returns the next image from `bytes`, which contains one or more temporal units. If `layer` is given, returns the
+    /// image of that spatial layer. rav1d receives one OBU at a time, so that decoding can be interrupted between two
+    /// frames.
     pub(in crate::avif) fn image(
         &mut self,
         bytes: &'a [u8],

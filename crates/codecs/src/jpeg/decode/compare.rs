@@ -18,12 +18,13 @@ use crate::jpeg::turbo::ffi::{self, Coefficients};
 /// Which of the two decoders accept a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Both decode it, to the same image.
+    /// Both decoders decode the file, to the same image.
     Both,
+    /// Both decoders reject the file.
     Neither,
-    /// Only the native decoder decodes it, as intended.
+    /// Only the native decoder decodes the file, as intended.
     OnlyOurs,
-    /// Only libjpeg decodes it, as intended.
+    /// Only libjpeg decodes the file, as intended.
     OnlyTheirs,
     /// The native decoder does not support the file, so libjpeg's result is used.
     Left,

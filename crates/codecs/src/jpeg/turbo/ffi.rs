@@ -125,7 +125,7 @@ pub(in crate::jpeg) fn coefficients(
 pub(in crate::jpeg) struct Writing<'a> {
     pub(in crate::jpeg) width: u32,
     pub(in crate::jpeg) height: u32,
-    /// Four planes of this size.
+    /// Four planes of `width` × `height` px.
     pub(in crate::jpeg) planes: &'a [&'a Grid<u8>],
     /// Quality, 1 to 100.
     pub(in crate::jpeg) quality: u8,

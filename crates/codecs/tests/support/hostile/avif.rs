@@ -14,11 +14,15 @@ pub(crate) fn obu(kind: u8, payload: &[u8]) -> Vec<u8> {
     unit
 }
 
-/// The types of units.
+/// Type of an OBU that contains a sequence header.
 pub(crate) const SEQUENCE_HEADER: u8 = 1;
+/// Type of an OBU that contains only a frame header.
 pub(crate) const FRAME_HEADER: u8 = 3;
+/// Type of an OBU that contains metadata.
 pub(crate) const METADATA: u8 = 5;
+/// Type of an OBU that contains a frame header and its tiles.
 pub(crate) const FRAME: u8 = 6;
+/// Type of an OBU that contains padding.
 pub(crate) const PADDING: u8 = 15;
 
 /// Splits a bitstream into its complete units, with their types.
