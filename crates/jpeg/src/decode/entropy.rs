@@ -27,8 +27,8 @@ impl Unstuffed {
         self.read_from(coded, 0)
     }
 
-    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which belong to the scan from
-    /// restart interval `number` on. Returns the length of these data in `coded`, in bytes.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which begin with restart
+    /// interval `number` of the scan. Returns the length of these data in `coded`, in bytes.
     pub(super) fn read_from(&mut self, coded: &[u8], number: usize) -> usize {
         let stuffed = |coded: &[u8], bytes: &mut Vec<u8>| stuffing::remove(coded, bytes);
         self.read_runs(coded, number, stuffed, |_, _| {})
@@ -41,8 +41,8 @@ impl Unstuffed {
         self.read_runs(coded, 0, |_, _| 0, runs)
     }
 
-    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which belong to the scan from
-    /// restart interval `number` on, and returns their length in `coded`. `ahead` may process many bytes at once, and
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which begin with restart
+    /// interval `number` of the scan, and returns their length in `coded`. `ahead` may process many bytes at once, and
     /// returns how many; these are not reported to `runs`.
     #[inline(always)]
     fn read_runs(

@@ -28,7 +28,8 @@ impl Refinement {
         Self(run | is_new << 4 | positive << 5 | ends << 6 | (consumed as u16) << 8)
     }
 
-    /// Returns the number of zeros that the symbol passes, or the bits of the length of a run of blocks.
+    /// Returns the number of still zero coefficients that the symbol skips or, for an end-of-band run, the number of
+    /// bits that encode the run's length.
     #[inline(always)]
     pub(in crate::decode) fn run(self) -> u32 {
         u32::from(self.0 & 15)

@@ -56,8 +56,8 @@ pub(in crate::decode) enum Meaning {
     Dc,
     /// The symbol is a run and a size. Size 0 ends the block, except that (15,0) is a run of 16 zeros.
     Ac,
-    /// The symbol is a run and a size as in `Ac`, but (r,0) ends the block and the following 2^r − 1, plus as many as
-    /// the next r bits say.
+    /// The symbol is a run and a size as in `Ac`, but (r,0) ends this block and the band in the following 2^r − 1 + n
+    /// blocks, where n is the number in the next r bits.
     ProgressiveAc,
 }
 
