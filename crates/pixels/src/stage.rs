@@ -16,7 +16,7 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     /// Runs the stage on a frame.
     ///
     /// # Errors
-    /// `Interrupted`, or `Recipe` for a overlay that is missing or is no image.
+    /// `Interrupted`, or `Recipe` for an overlay that is missing or is no image.
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame>;
 
     /// Returns the traits of the result for an input with `traits`. With them, the planner tracks the model through the

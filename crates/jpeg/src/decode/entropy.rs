@@ -14,7 +14,7 @@ pub(super) struct Unstuffed {
     bytes: Buffer<u8>,
     /// Offset in `bytes` of the end of each restart interval.
     ends: Vec<usize>,
-    /// How many intervals are in order. Those behind a restart marker with the wrong number do not count.
+    /// Number of restart intervals before the first restart marker with a wrong number. Later ones are not used.
     in_order: usize,
     /// Whether there are fill bytes before a stuffed zero.
     has_fill_bytes: bool,
@@ -34,9 +34,9 @@ impl Unstuffed {
         self.read_runs(coded, number, stuffed, |_, _| {})
     }
 
-    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, and returns their length there.
-    /// For each run of bytes that contains neither stuffing nor a marker, `runs` gets the offset of its end in the
-    /// unstuffed bytes, and the offset in `coded` at which the next run begins.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, and returns the length of
+    /// these data in `coded`, in bytes. For each run of bytes that contains neither stuffing nor a marker, `runs` gets
+    /// the offset of its end in the unstuffed bytes, and the offset in `coded` at which the next run begins.
     pub(super) fn read_runs_of(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
         self.read_runs(coded, 0, |_, _| 0, runs)
     }

@@ -119,7 +119,8 @@ struct Windows {
     density: f64,
     /// Index of the last input sample.
     last: f64,
-    /// Index of the last sample that gets a weight as if it existed.
+    /// Index of the last sample for which a weight is computed. If that is beyond `last`, the last input sample gets
+    /// the weights of the missing ones, too, as if it were repeated.
     reach: f64,
 }
 

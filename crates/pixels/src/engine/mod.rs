@@ -372,7 +372,7 @@ impl Engine {
     }
 
     /// Runs a plan up to the frame that would be encoded (the last one of several), for tests that judge pixels rather
-    /// than codecs. A copy is decoded in full.
+    /// than codecs. If the result is a copy of the source, returns the source decoded in full.
     ///
     /// # Errors
     /// Any.
@@ -380,7 +380,7 @@ impl Engine {
         self.render_with_text(plan, run).map(|(frame, _)| frame)
     }
 
-    /// Does the same as `render_frame`, and also returns the characters for which no font has a glyph.
+    /// Returns the frame of [`Engine::render_frame`], and the characters of texts for which no font has a glyph.
     fn render_with_text(&self, plan: &Plan, run: Run<'_>) -> Result<(Frame, Vec<char>)> {
         let job = self.job(&run);
         let image = match plan.pipeline() {

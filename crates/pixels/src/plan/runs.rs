@@ -17,13 +17,13 @@ use crate::stage::Stage;
 
 /// The runs of a recipe, in order.
 pub(super) struct Runs {
-    /// How the source is read.
+    /// The crop, scaling and turn that the source goes through first.
     pub(super) first: View,
-    /// The decoding scale of the source in whose px the lengths in `first` are measured.
+    /// The scale of the source image on which the lengths in `first` are measured, in px.
     pub(super) measured: Scale,
     /// The runs after `first`.
     pub(super) rest: Vec<Run>,
-    /// All intermediate sizes in px, followed by that of the result.
+    /// The size in px after each step of the recipe, followed by that of the result.
     pub(super) sizes: Vec<(u32, u32)>,
 }
 

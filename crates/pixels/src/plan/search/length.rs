@@ -12,7 +12,7 @@ pub(crate) struct Length {
     pub(crate) bytes: u64,
     /// Whether the shortest file becomes the result if none is short enough.
     pub(crate) shortest: bool,
-    /// The highest quality to try. A quality above the source's own would show nothing more of it.
+    /// The highest quality to try. A quality above the source's own would preserve no more detail.
     pub(crate) quality: u8,
 }
 
