@@ -78,8 +78,8 @@ impl<T: Send + 'static> Offered<T> {
         self.wait_unless(&|| false)
     }
 
-    /// Waits for the result, unless `interrupted` returns that it is no longer wanted. In that case, work on another
-    /// core continues without a receiver.
+    /// Waits for the result, unless `interrupted` returns that it is no longer wanted. Another core that has taken the
+    /// work then finishes it, and its result is discarded.
     ///
     /// # Errors
     /// `Panicked` as for `wait`, and `Interrupted`.

@@ -1,6 +1,6 @@
 //! Chooses how a sequential scan is decoded, by a table.
 //!
-//! Progressive images are not decoded scan by scan, and do not use it ([`super::progressive`]).
+//! Progressive images are not decoded scan by scan, and do not use this table ([`super::progressive`]).
 
 use andon_kernels::cores::Cores;
 

@@ -20,8 +20,9 @@ use crate::cpu::prefetch;
 pub struct Passes<S: Resampled, B> {
     /// Source rows that are converted together, to one [`Step`]: 1 or 2.
     pub(super) rows_per_step: usize,
-    /// Converts one or two source rows of equal length to a step. If there is no second row, the first is passed twice.
-    /// The step is as long as the rows or longer, and a multiple of [`COLUMNS`].
+    /// Converts one or two source rows of equal length to the form that `down` multiplies (a step). If there is no
+    /// second row, the first is passed twice. The output is as long as the rows or longer, and a multiple of
+    /// [`COLUMNS`].
     pub(super) fill: unsafe fn(&[S], &[S], &mut [u32]),
     /// Filters source rows vertically: adds up the weighted steps (converted source rows) of each column. Takes the
     /// ring buffer of steps, the place and weights of each step in it, and the output. The output's length is a

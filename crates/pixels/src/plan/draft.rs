@@ -346,8 +346,8 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Returns the resampling from the decoded image to the part that is shown. It works in every case, and is a blank
-    /// image if no part is shown.
+    /// Returns the resampling from the decoded image to the part that is shown, for any part and size; a blank image if
+    /// no part is shown.
     pub(super) fn resample(&self) -> First {
         let (width, height) = self.stored.to;
         let Some(from) = self.stored.from else {

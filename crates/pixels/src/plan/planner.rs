@@ -622,8 +622,8 @@ impl Walk {
         result
     }
 
-    /// Returns the cost of each try in addition to encoding: the frame is converted to the encoder's traits, the
-    /// written file is decoded and converted back, and the two are compared.
+    /// Returns the cost of each encode in a search for a score, in addition to encoding itself: the frame is converted
+    /// to the encoder's traits, the written file is decoded and converted back, and the two are compared.
     fn scored(&self, encoder: &dyn Encoder, how: &Encode) -> Cost {
         let (width, height) = self.size;
         let to = draft::accepted(encoder, self.traits, how);

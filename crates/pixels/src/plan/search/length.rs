@@ -17,8 +17,8 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// Returns the most bytes of the best file so far, which is kept while another one is tried, for a frame of `frame`
-    /// bytes.
+    /// Returns an upper limit, in bytes, of the best file so far, which is kept while another one is tried. `frame` is
+    /// the size of the frame in bytes.
     pub(crate) fn best_bytes(self, frame: u64) -> u64 {
         match self.shortest {
             true => frame,
