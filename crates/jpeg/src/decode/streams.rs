@@ -50,14 +50,14 @@ const MOST_BITS: u32 = 1 << 31;
 /// is higher, other data follow the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
-/// Maximum size of a window, in bits.
+/// Maximum size in bits of a window: the part of a scan that is read at a time.
 const WINDOW: u32 = 8 * (512 << 10);
 
-/// Minimum size in bits of a window for which waking another core pays.
+/// Minimum size in bits of a window (the part of a scan that is read at a time) for which waking another core pays.
 const WORTH_ANOTHER_CORE: u32 = 8 * (96 << 10);
 
-/// Minimum size of a window, in bits: fewer remaining bits are decoded one MCU after the other. It is smaller for tests
-/// and fuzzers, which have short scans.
+/// Minimum size in bits of a window (the part of a scan that is read at a time): fewer remaining bits are decoded one
+/// MCU after the other. It is smaller for tests and fuzzers, which have short scans.
 const LEAST_WINDOW: u32 = if cfg!(any(test, fuzzing)) {
     8 * 64
 } else {
@@ -70,7 +70,7 @@ pub(super) struct Streams {
     rows: Rows,
     /// End of the data that streams may read, in bits from the beginning of the data.
     end: u32,
-    /// Maximum size of a window in bits.
+    /// Maximum number of bits of the scan that are read at a time (a window).
     window: u32,
     /// End of the current window, in bits from the beginning of the data.
     window_end: u32,

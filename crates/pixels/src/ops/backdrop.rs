@@ -297,7 +297,8 @@ impl Stage for Behind {
     }
 }
 
-/// Estimated picoseconds per sample to scale the part twice, to blur it in between, and to composite.
+/// Estimated picoseconds per sample to shrink the part of the canvas where the image lies, to blur and enlarge it, and
+/// to composite the image over it.
 const PICOS_PER_SAMPLE: u64 = 11_000;
 
 impl fmt::Display for Behind {
