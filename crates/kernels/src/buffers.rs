@@ -1,8 +1,8 @@
 //! Keeps large buffers after they are freed, for reuse by the next image.
 //!
-//! The kernel zeroes every page on first touch, which costs more than writing the page: a full decode of an image of
-//! some megapixels spends a fifth of its time on it. The C library's allocator cannot keep such buffers without a
-//! disadvantage: in its per-thread heaps they leave holes that double the resident memory (see
+//! The operating system zeroes every page on first touch, which costs more than writing the page: a full decode of an
+//! image of some megapixels spends a fifth of its time on it. The C library's allocator cannot keep large buffers
+//! without a disadvantage: in its per-thread heaps they leave holes that double the resident memory (see
 //! `andon_codecs::allocator`). This module keeps whole buffers, because the same lengths are soon requested again, and
 //! never more bytes than [`allow`] permits.
 

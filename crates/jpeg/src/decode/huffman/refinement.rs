@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 
 /// A symbol of a refinement scan with its sign, packed: bits 0–3 are the run, bit 4 is set for a new coefficient, bit 5
 /// if that is positive, and bit 6 if the block ends, together with a run of at least 2^run − 1 further blocks. Bits
-/// 8–12 are the bits to consume, or 0 if the code is longer than the window, is invalid, or has an impossible symbol.
+/// 8–12 are the bits to consume, or 0 if the code is longer than [`REFINEMENT_WINDOW`] bits, is invalid, or has an
+/// impossible symbol.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(in crate::decode) struct Refinement(u16);
 
