@@ -114,7 +114,7 @@ pub(super) struct Entry {
 
 impl Streams {
     /// Creates the streams of a scan. Returns `None` if streams do not pay (as for short scans), or if the scan has
-    /// restart markers or is of a kind that the kernel does not support.
+    /// restart markers or is of a kind that [`andon_kernels::huffman`] does not support.
     pub(super) fn new(scan: &Scan<'_>, coders: &[Coder]) -> Option<Self> {
         let data = &scan.data;
         if !are_for(data) || coders.iter().any(|coder| coder.side > 4) {
@@ -390,8 +390,8 @@ pub(crate) fn with<R>(enabled: bool, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns the Huffman codes of a scan in the form that the kernel needs, and the bits of a flat MCU (one in which all
-/// values are 0), unless the codes allow none.
+/// Returns the Huffman codes of a scan in the form that [`andon_kernels::huffman`] needs, and the bits of a flat MCU
+/// (one in which all values are 0), unless the codes allow none.
 fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     let mut codes = Vec::new();
     // The kind of block of each coder.
@@ -423,7 +423,7 @@ fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     Some((Codes::new(&lists, &blocks)?, flat))
 }
 
-/// Describes a kind of block to the kernel: its codes, and where the coefficients in `selection` go.
+/// Describes a kind of block to [`andon_kernels::huffman`]: its codes, and where the coefficients in `selection` go.
 fn kind<'a>(dc: &'a [Code], ac: &'a [Code], selection: &Selection) -> Kind<'a> {
     let mut places = [NOT_KEPT; 32];
     for (k, place) in (0..).zip(&mut places).filter(|&(k, _)| selection.keeps(k)) {

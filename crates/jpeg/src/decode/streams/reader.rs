@@ -17,7 +17,7 @@ const MARGIN: u32 = 6;
 /// multiple of [`Reader::margin`].
 const LEAST_CUT: u32 = 4;
 
-/// Number of blocks of a stream whose values are stored contiguously: those of a few calls of the kernel.
+/// Number of blocks of a stream whose values are stored contiguously: those of a few calls of [`huffman::decode`].
 const CHUNK: usize = 8 * BLOCKS;
 
 /// Maximum initial capacity of the two lists of a stretch: its recorded beginnings of MCUs, and its chunks of values.
@@ -28,7 +28,7 @@ const ROOM_TO_NOTE: usize = 256;
 /// memory.
 const ROOM: usize = 1 << 20;
 
-/// Number of calls of the kernel between two checks for an interrupt.
+/// Number of calls of [`huffman::decode`] between two checks for an interrupt.
 const CALLS: usize = 64;
 
 /// The data to read, their codes and their average sizes.
