@@ -22,7 +22,8 @@ pub(crate) const SOF10: u8 = 0xca;
 pub(crate) const SOF11: u8 = 0xcb;
 /// The marker of a segment that defines the conditioning of arithmetic coding.
 pub(crate) const DAC: u8 = 0xcc;
-/// The last code of a frame header.
+/// The highest marker code of a frame header. Not every code from SOF0 to SOF15 is one: DHT, JPG and DAC lie between
+/// them.
 pub(crate) const SOF15: u8 = 0xcf;
 /// The first of the eight restart markers, which have no segment.
 pub(crate) const RST0: u8 = 0xd0;

@@ -29,7 +29,7 @@ pub(crate) fn quality(luma: &Table) -> Option<u8> {
     })
 }
 
-/// Returns the factor by which weights are multiplied for a quality.
+/// Returns the factor that turns the weights of frequencies into the quantisation steps of a quality.
 fn scale(quality: u8) -> f32 {
     let quality = f32::from(quality);
     let index = SCALES.partition_point(|&(node, _)| node < quality);
@@ -40,8 +40,8 @@ fn scale(quality: u8) -> f32 {
 
 static LUMA: LazyLock<[f32; 64]> = LazyLock::new(|| weights(&LUMA_WEIGHTS, 1.0, 1.0));
 
-/// Returns the weights of all frequencies, in zigzag order. `h` and `v` stretch the horizontal and vertical
-/// frequencies.
+/// Returns the weights of all frequencies, in zigzag order: `nodes` at the distances [`RADII`] from frequency 0,
+/// interpolated between them. Horizontal frequencies are multiplied by `h` and vertical ones by `v` first.
 fn weights(nodes: &[f32; 8], h: f32, v: f32) -> [f32; 64] {
     ZIGZAG.map(|place| {
         let (u, v) = (h * f32::from(place % 8), v * f32::from(place / 8));
@@ -52,8 +52,8 @@ fn weights(nodes: &[f32; 8], h: f32, v: f32) -> [f32; 64] {
     })
 }
 
-/// Distances from the constant frequency (0) in the plane of frequencies, for which the weights are listed. Between
-/// them, weights are interpolated linearly.
+/// Distances from frequency 0, in the plane of horizontal and vertical frequencies, for which the weights are listed.
+/// Between them, weights are interpolated linearly.
 const RADII: [f32; 8] = [0.0, 1.0, 1.5, 2.3, 3.3, 4.8, 7.0, 9.9];
 /// Weights of luma at the distances `RADII`, found by a search for the fewest bytes at equal SSIMULACRA2 and equal SSIM
 /// of luma, for sixteen photos at 400 px. At a scale of 1 they are the quantisation steps.

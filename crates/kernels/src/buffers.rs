@@ -1,8 +1,8 @@
 //! Keeps large buffers after they are freed, for reuse by the next image.
 //!
-//! The kernel zeroes every page on first touch, which costs more than writing the page: a full decode of an image of
-//! some megapixels spends a fifth of its time on it. The C library's allocator cannot keep such buffers without a
-//! disadvantage: in its per-thread heaps they leave holes that double the resident memory (see
+//! The operating system zeroes every page on first touch, which costs more than writing the page: a full decode of an
+//! image of some megapixels spends a fifth of its time on it. The C library's allocator cannot keep large buffers
+//! without a disadvantage: in its per-thread heaps they leave holes that double the resident memory (see
 //! `andon_codecs::allocator`). This module keeps whole buffers, because the same lengths are soon requested again, and
 //! never more bytes than [`allow`] permits.
 
@@ -65,7 +65,7 @@ impl<T: Plain> Buffer<T> {
         Self(vec.unwrap_or_else(|| Vec::with_capacity(count)))
     }
 
-    /// Converts the buffer into a plain vector, whose memory is no longer vec for reuse.
+    /// Converts the buffer into a plain vector, whose memory is no longer kept for reuse when it is dropped.
     #[must_use]
     pub fn into_vec(mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
@@ -187,8 +187,9 @@ impl Pool {
         }))
     }
 
-    /// Takes a free vector with room for `count` values and at most an eighth more, since memory is planned per image.
-    /// Its length and values are those that it had when it was freed. Returns `None` if there is no such vector.
+    /// Takes a free vector with room for `count` values and at most an eighth more, because the memory that is reserved
+    /// for an image does not allow for larger ones. Its length and values are those that it had when it was freed.
+    /// Returns `None` if there is no such vector.
     fn take<T: Plain>(&self, count: usize) -> Option<Vec<T>> {
         let bytes = count.checked_mul(size_of::<T>())?;
         if bytes < LEAST_BYTES {

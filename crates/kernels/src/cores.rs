@@ -78,8 +78,8 @@ impl<T: Send + 'static> Offered<T> {
         self.wait_unless(&|| false)
     }
 
-    /// Waits for the result, unless `interrupted` returns that it is no longer wanted. In that case, work on another
-    /// core continues without a receiver.
+    /// Waits for the result, unless `interrupted` returns that it is no longer wanted. Another core that has taken the
+    /// work then finishes it, and its result is discarded.
     ///
     /// # Errors
     /// `Panicked` as for `wait`, and `Interrupted`.
@@ -180,8 +180,8 @@ pub fn receive_soon<T>(receiver: &Receiver<T>) -> Result<T, RecvError> {
 
 /// Polling for something that another core is about to do, before the thread sleeps.
 ///
-/// Waking a sleeping thread takes longer than most of these waits, and the kernel may put it on the core that wakes it.
-/// Between two polls the thread yields its core to others.
+/// Waking a sleeping thread takes longer than most of these waits, and the operating system may put it on the core that
+/// wakes it. Between two polls the thread yields its core to others.
 #[derive(Debug)]
 pub struct Polling {
     until: Instant,

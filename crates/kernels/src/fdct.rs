@@ -18,21 +18,23 @@ use crate::idct::full::{
 };
 use crate::symbols::Row;
 
-/// How the coefficients of one frequency are quantised to levels. `rounding`, `threshold` and `slope` are fractions of
-/// the step.
+/// How the coefficients of one frequency are quantised to levels (whole multiples of `size`). `rounding`, `threshold`
+/// and `slope` are fractions of `size`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The quantisation step as stored in the file, 1 to 255.
     pub size: u8,
-    /// Offset added to a coefficient before it is truncated to a whole level. 0.5 rounds to the nearest.
+    /// Fraction of `size` that is added to a coefficient's magnitude before it is truncated to a whole level. 0.5
+    /// rounds to the nearest.
     pub rounding: f32,
-    /// Coefficients with a smaller magnitude become 0 in a block of strength 0.
+    /// Coefficients whose magnitude is less than this fraction of `size` become 0 in a block of strength 0.
     pub threshold: f32,
-    /// How much the threshold grows from strength 0 to strength 65536, linearly.
+    /// How much `threshold` grows from strength 0 to strength 65536, linearly.
     pub slope: f32,
 }
 
-/// The [`Step`]s of all frequencies in the units of the transform, in the order of the levels.
+/// The [`Step`]s of all frequencies in the units of the transform, column by column: horizontal frequency `u` and
+/// vertical frequency `v` at `8 u + v`.
 #[derive(Clone, Debug)]
 pub struct Quantiser {
     rounding: [u16; 64],
@@ -45,7 +47,8 @@ pub struct Quantiser {
 }
 
 impl Quantiser {
-    /// Creates a quantiser from steps in the order of the levels. Fractions are clamped to 0 to 4.
+    /// Creates a quantiser from steps that are listed column by column: horizontal frequency `u` and vertical frequency
+    /// `v` at `8 u + v`. Fractions are clamped to 0 to 4.
     #[must_use]
     pub fn new(steps: &[Step; 64]) -> Self {
         let divisors = steps.map(|step| 8 * u32::from(step.size.max(1)));

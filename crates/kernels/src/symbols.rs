@@ -45,26 +45,28 @@ const ORDER: [u8; 64] = {
     order
 };
 
-/// The data that one code stands for: the number of zeros in the upper 4 bits, the level after them in the lower 12.
+/// The data that one Huffman code stands for: the number of zeros in the upper 4 bits, the level (quantised
+/// coefficient) after them in the lower 12.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Symbol(u16);
 
 impl Symbol {
-    /// The end of the block: all further levels are 0.
+    /// The end of the block: all further quantised coefficients are 0.
     pub const END: Self = Self(0);
 
     /// A run of sixteen zeros.
     pub const ZEROS: Self = Self(15 << 12);
 
-    /// Creates the symbol for a level of at most 11 bits and a sign after `run` zeros, at most 15.
+    /// Creates the symbol for a level (quantised coefficient) of at most 11 bits and a sign after `run` zeros, at most
+    /// 15.
     #[inline(always)]
     #[must_use]
     pub const fn new(run: u32, level: i16) -> Self {
         Self((run as u16) << 12 | (level as u16 & 0xfff))
     }
 
-    /// Returns the level. It is 0 for [`Self::END`] and [`Self::ZEROS`].
+    /// Returns the level (quantised coefficient). It is 0 for [`Self::END`] and [`Self::ZEROS`].
     #[inline(always)]
     #[must_use]
     pub const fn level(self) -> i16 {
@@ -108,7 +110,7 @@ const fn number(number: i16) -> (u32, u32) {
 /// Destination for the symbols of a row of blocks, block after block.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// The level of frequency 0 of each block.
+    /// The quantised DC coefficient of each block.
     pub flat: &'a mut [i16],
     /// Number of symbols of each block.
     pub lengths: &'a mut [u8],
@@ -198,8 +200,8 @@ fn zigzag(mut mask: u64) -> u64 {
     out
 }
 
-/// One or two codes with the bits of their levels. A block's first piece begins with frequency 0. The upper 6 bits are
-/// the number of bits, at most 56, the lower ones the bits themselves.
+/// One or two Huffman codes with the bits of the values that follow them. The first piece of a block begins with the DC
+/// difference. The upper 6 bits are the number of bits, at most 56, the lower ones the bits themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Piece(u64);

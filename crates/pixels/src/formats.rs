@@ -9,7 +9,7 @@ use crate::frame::{Depth, Model, Traits};
 use crate::limits::{Bound, Limits};
 use crate::stage::OverlaySource;
 
-/// The codecs, the limits, and the headroom that the resampler is left with.
+/// The codecs, the limits, and how many more pixels than the result needs are left to the resampler.
 #[derive(Clone)]
 pub(crate) struct Formats {
     pub(crate) codecs: &'static [&'static dyn Codec],

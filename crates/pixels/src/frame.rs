@@ -527,9 +527,10 @@ pub struct Image {
 /// Parameters of a gain map, in the forms in which files store them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GainParams {
-    /// The metadata of ISO 21496-1, from the minimum version on; `None` for maps that ISO 21496-1 cannot describe.
+    /// The metadata of ISO 21496-1, beginning with its field for the minimum version; `None` for maps that ISO 21496-1
+    /// cannot describe.
     pub iso: Option<Arc<[u8]>>,
-    /// The XMP packet of the gain map's own JPEG, where the map is one.
+    /// The XMP packet of the gain map's own JPEG; `None` if the map is stored in another format or its JPEG has no XMP.
     pub xmp: Option<Arc<[u8]>>,
 }
 

@@ -10,7 +10,7 @@ use crate::space::Colour;
 
 /// A sample of a plane: `u8` or `u16`.
 pub(crate) trait Sample: Copy + Default + PartialEq + Send + Sync + 'static {
-    /// The depth of images that use all of its bits.
+    /// The depth of images that use all bits of this sample type.
     const DEPTH: Depth;
     /// Full scale: white, opaque.
     const MAX: Self;

@@ -6,8 +6,8 @@
 use crate::error::Result;
 use crate::frame::{Frame, Metadata, Traits};
 
-/// How long a frame is shown, as browsers play it: `ticks`, of which a second has `per_second`. GIF counts hundredths
-/// of a second, WebP thousandths, PNG fractions.
+/// How long a frame is shown, as browsers play it: `ticks` / `per_second` seconds. GIF counts hundredths of a second,
+/// WebP thousandths, PNG fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
     /// Number of ticks.

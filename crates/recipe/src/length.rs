@@ -10,7 +10,7 @@ use crate::ParseError;
 pub enum Length {
     /// Pixels.
     Px(f64),
-    /// Per cent of the image's side.
+    /// Percentage of the image's width or height.
     Percent(f64),
 }
 

@@ -103,7 +103,7 @@ pub enum Goal {
     Bytes(u64),
     /// The highest quality whose file has at most this many bytes; if no file is short enough, the shortest one.
     BytesOrShortest(u64),
-    /// The smallest file whose perceptual score is at least this much of 100.
+    /// The smallest file whose perceptual score is at least this, on a scale up to 100.
     Score(u8),
 }
 

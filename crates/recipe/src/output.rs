@@ -81,7 +81,7 @@ impl Output {
         }
     }
 
-    /// Settles whether `format` or `moving` applies. `moves` tells whether the image is an animation.
+    /// Replaces `format` by `moving` if the image is an animation (`moves`) and `moving` is set, and removes `moving`.
     pub fn settle_moving(&mut self, moves: bool) {
         if let Some(moving) = self.moving.take()
             && moves

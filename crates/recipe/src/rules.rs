@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::{Measure, Measured, Orientation, Output, Recipe, Wish};
 
-/// The rules of a request. Sizes in it may depend on the source; with the source's facts, the rules resolve to a recipe
-/// in whole pixels.
+/// The rules of a request. Sizes in the rules may depend on the source; with the source's facts, the rules resolve to a
+/// recipe in whole pixels.
 ///
 /// A [`Recipe`] is the rules of the native language. A URL dialect with arithmetic of its own implements its own rules.
 pub trait Rules: fmt::Debug + Send + Sync {

@@ -1,6 +1,6 @@
-//! The steps of a recipe. Geometry is typed, because sizes are computed from it and it is combined into one read of the
-//! source. Each geometric step is declared, parsed, printed and resolved in one file of this folder. Effects are not
-//! typed: the engine declares their words.
+//! The steps of a recipe. Each geometric step has a type of its own, because sizes are computed from it and because the
+//! planner combines geometric steps; it is declared, parsed, printed and resolved in one file of this folder. All
+//! effects share one type: the engine declares their words.
 
 use std::fmt;
 use std::str::FromStr;

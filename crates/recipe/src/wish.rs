@@ -147,7 +147,7 @@ impl Wish {
         }
     }
 
-    /// Adds a step after the box. `px` converts a length to device pixels.
+    /// Adds a step that is applied after the image is fitted to the box. `px` converts a length to device pixels.
     fn add_after(&mut self, step: &Step, px: impl Fn(u32) -> u32) {
         let mut step = step.clone();
         match &mut step {
@@ -170,12 +170,12 @@ impl Wish {
         self.after.push(step);
     }
 
-    /// Returns all steps except those of the box.
+    /// Returns all steps except those that fit the image to the box.
     pub fn others(&self) -> impl Iterator<Item = &Step> {
         self.before.iter().chain(&self.after)
     }
 
-    /// Returns the box as steps.
+    /// Returns the steps that fit the image to the box.
     fn fitted(&self) -> Vec<Step> {
         let px = |side: f64| Length::px(side).unwrap_or(Length::Px(Length::MAX_PX));
         let (w, h, enlarge) = (self.w.map(px), self.h.map(px), self.enlarge);

@@ -13,7 +13,7 @@ pub(super) struct Coder {
     pub(super) tables: Arc<CoderTables>,
     /// The prediction of the next DC coefficient.
     pub(super) prediction: i32,
-    /// Samples per block side.
+    /// Samples per block side at the scale of the decode: 1, 2, 4 or 8.
     pub(super) side: usize,
     /// Blocks per row.
     pub(super) stride: usize,
@@ -34,7 +34,7 @@ pub(super) struct CoderTables {
     pub(super) ac: Table,
     /// Decodes up to two AC coefficients per look-up.
     pub(super) pairs: PairTable,
-    /// Passes over AC coefficients.
+    /// Skips AC coefficients whose values are not needed.
     pub(super) skip: SkipTable,
 }
 
@@ -118,7 +118,7 @@ pub(super) fn fresh_copies(coders: &[Coder]) -> Vec<Coder> {
     coders.iter().map(Coder::fresh_copy).collect()
 }
 
-/// Creates the coder and the output lane of each component of a scan.
+/// Creates, for each component of a scan, the decoding state and what is needed to turn its coefficients into samples.
 pub(super) fn coders(
     tables: &Tables,
     frame: &FrameHeader,

@@ -14,7 +14,7 @@ pub(super) struct Unstuffed {
     bytes: Buffer<u8>,
     /// Offset in `bytes` of the end of each restart interval.
     ends: Vec<usize>,
-    /// How many intervals are in order. Those behind a restart marker with the wrong number do not count.
+    /// Number of restart intervals before the first restart marker with a wrong number. Later ones are not used.
     in_order: usize,
     /// Whether there are fill bytes before a stuffed zero.
     has_fill_bytes: bool,
@@ -27,22 +27,22 @@ impl Unstuffed {
         self.read_from(coded, 0)
     }
 
-    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which belong to the scan from
-    /// restart interval `number` on. Returns the length of these data in `coded`, in bytes.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which begin with restart
+    /// interval `number` of the scan. Returns the length of these data in `coded`, in bytes.
     pub(super) fn read_from(&mut self, coded: &[u8], number: usize) -> usize {
         let stuffed = |coded: &[u8], bytes: &mut Vec<u8>| stuffing::remove(coded, bytes);
         self.read_runs(coded, number, stuffed, |_, _| {})
     }
 
-    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, and returns their length there.
-    /// For each run of bytes that contains neither stuffing nor a marker, `runs` gets the offset of its end in the
-    /// unstuffed bytes, and the offset in `coded` at which the next run begins.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, and returns the length of
+    /// these data in `coded`, in bytes. For each run of bytes that contains neither stuffing nor a marker, `runs` gets
+    /// the offset of its end in the unstuffed bytes, and the offset in `coded` at which the next run begins.
     pub(super) fn read_runs_of(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
         self.read_runs(coded, 0, |_, _| 0, runs)
     }
 
-    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which belong to the scan from
-    /// restart interval `number` on, and returns their length in `coded`. `ahead` may process many bytes at once, and
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which begin with restart
+    /// interval `number` of the scan, and returns their length in `coded`. `ahead` may process many bytes at once, and
     /// returns how many; these are not reported to `runs`.
     #[inline(always)]
     fn read_runs(

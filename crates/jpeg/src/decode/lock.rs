@@ -2,8 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex even if it is poisoned. No code that may panic leaves the data invalid: coefficients may have any
-/// value, and what has been taken is simply no longer there.
+/// Locks a mutex even if a thread panicked while it held the lock. That is safe because the data are valid at every
+/// point where a panic is possible: coefficients may have any value, and an element that was taken is gone from its
+/// list.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

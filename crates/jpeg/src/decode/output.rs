@@ -40,14 +40,15 @@ pub(super) struct Remote {
 /// Rows of MCUs that are sent together. Short rows are grouped, because each message has a cost.
 type Batch = Vec<Row>;
 
-/// Minimum number of batches that may be in use at the same time: one on each of the two cores and one between them, so
-/// that the cores need not wait for each other at every batch.
+/// Minimum number of batches that may be in use at the same time: one for the core that decodes, one for the core that
+/// computes samples, and one on its way, so that neither core has to wait for the other at every batch.
 const BATCHES: usize = 3;
 
 /// Minimum size in bytes of the coefficients in a batch.
 const BATCH_BYTES: usize = 96 << 10;
 
-/// Total size in bytes of the coefficients in all batches in use. It lets one core fall behind the other for a while.
+/// Total size in bytes of the coefficients in all batches in use. It lets the core that computes samples fall behind
+/// the core that decodes for a while.
 const BYTES_UNDER_WAY: usize = 3 << 19;
 
 impl Output {

@@ -85,7 +85,8 @@ fn quants(scans: &[FoundScan<'_>], frame: &FrameHeader) -> Result<Vec<Option<[u1
     Ok(quants)
 }
 
-/// Creates the job that decodes a scan. It must stay behind those of the earlier `jobs` whose coefficients it adds to.
+/// Creates the job that decodes a scan. In every row it must wait for those of the earlier `jobs` that decode the same
+/// coefficients, because it adds to their results.
 fn scan_job(
     scan: &FoundScan<'_>,
     frame: &FrameHeader,

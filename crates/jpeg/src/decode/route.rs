@@ -1,6 +1,6 @@
 //! Chooses how a sequential scan is decoded, by a table.
 //!
-//! Progressive images are not decoded scan by scan, and do not use it ([`super::progressive`]).
+//! Progressive images are not decoded scan by scan, and do not use this table ([`super::progressive`]).
 
 use andon_kernels::cores::Cores;
 
@@ -42,7 +42,7 @@ pub(super) struct Facts {
     bytes: usize,
     /// Number of samples that the scan has at full size.
     samples: usize,
-    /// Whether streams are faster for these data.
+    /// Whether decoding with parallel streams ([`super::streams`]) is faster for these data on this machine.
     suits_streams: bool,
     /// Whether a core is idle or may soon be.
     lends: bool,

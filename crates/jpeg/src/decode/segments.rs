@@ -105,7 +105,7 @@ impl Tables {
     }
 }
 
-/// A stop of [`Segments::next`].
+/// What [`Segments::next`] stops at.
 pub(super) enum Segment {
     Frame(FrameHeader),
     /// A scan; entropy-coded data follow.

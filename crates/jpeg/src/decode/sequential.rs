@@ -95,8 +95,9 @@ fn decode_scan(
     decode_rows(scan, (coders, &lanes), reader, output, request)
 }
 
-/// Minimum size in bytes of a scan for which tables of several symbols are built although streams decode it. Building
-/// them takes a small part of the scan's time, and pays if the streams leave more than a few MCUs to decode one by one.
+/// Minimum size in bytes of a scan for which tables that decode several symbols per look-up are built although parallel
+/// streams decode the scan. Building them takes a small part of the scan's time, and pays if the streams leave more
+/// than a few MCUs to decode one by one.
 const TABLES_WORTH_IT: usize = 1 << 20;
 
 /// How the rows of a scan are read.

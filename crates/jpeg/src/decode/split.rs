@@ -26,7 +26,7 @@ mod samples;
 /// The second half of a scan, decoded by another core.
 pub(super) struct Tail {
     state: State,
-    /// Bit at which the other core begins to decode.
+    /// Bit at which the core that decodes the second half begins.
     middle: u64,
     /// Number of MCUs per row.
     across: usize,
@@ -35,13 +35,14 @@ pub(super) struct Tail {
 }
 
 enum State {
-    /// The other core is still decoding.
+    /// The core that decodes the second half has not finished.
     Running(Offered<Decoded>),
-    /// The other core has finished, but no MCU has been found that begins at the same bit for both.
+    /// The second half has been decoded from a guessed position, but no MCU of it has been found to begin at the same
+    /// bit as an MCU that was decoded from the start of the scan.
     Decoded(Decoded),
-    /// Both decoders have synchronized: from `place` on, `decoded` has the rest of the scan.
+    /// MCUs of both decoders begin at the same bit: from `place` on, `decoded` has the rest of the scan.
     Synchronized { decoded: Decoded, place: SyncPoint },
-    /// The other core's result cannot be used.
+    /// The result of the core that decoded the second half cannot be used, or is not held here any longer.
     Useless,
 }
 
@@ -73,7 +74,8 @@ impl Tail {
         })
     }
 
-    /// Returns what the other core has decoded of the rows from `row` on, if both decoders have synchronized.
+    /// Returns what the core that decoded the second half has decoded of the rows from `row` on, if its MCUs have been
+    /// matched with those of this core.
     pub(super) fn rest(&mut self, row: usize) -> Option<Rest> {
         match std::mem::replace(&mut self.state, State::Useless) {
             State::Synchronized { decoded, place } => Some(Rest {
@@ -88,8 +90,8 @@ impl Tail {
         }
     }
 
-    /// Decodes the row of MCUs that begins with MCU `first`. Once both decoders have synchronized, the rest of the row
-    /// is copied from the other core's result.
+    /// Decodes the row of MCUs that begins with MCU `first`. From the MCU on that begins at the same bit as one of the
+    /// second half, the row is copied from the result of the core that decoded that half.
     pub(super) fn decode_row<'a>(
         &mut self,
         coders: &mut [Coder],
@@ -121,8 +123,8 @@ impl Tail {
         Ok(bits)
     }
 
-    /// Returns whether MCU `ours`, which begins at bit `at`, begins where an MCU of the tail does. Waits for the other
-    /// core's result first.
+    /// Returns whether MCU `ours`, which begins at bit `at`, begins where an MCU of the second half does. Waits for the
+    /// core that decodes the second half first.
     #[cold]
     #[inline(never)]
     fn meets(&mut self, ours: usize, at: u64, coders: &[Coder]) -> bool {

@@ -50,14 +50,14 @@ const MOST_BITS: u32 = 1 << 31;
 /// is higher, other data follow the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
-/// Maximum size of a window, in bits.
+/// Maximum size in bits of a window: the part of a scan that is read at a time.
 const WINDOW: u32 = 8 * (512 << 10);
 
-/// Minimum size in bits of a window for which waking another core pays.
+/// Minimum size in bits of a window (the part of a scan that is read at a time) for which waking another core pays.
 const WORTH_ANOTHER_CORE: u32 = 8 * (96 << 10);
 
-/// Minimum size of a window, in bits: fewer remaining bits are decoded one MCU after the other. It is smaller for tests
-/// and fuzzers, which have short scans.
+/// Minimum size in bits of a window (the part of a scan that is read at a time): fewer remaining bits are decoded one
+/// MCU after the other. It is smaller for tests and fuzzers, which have short scans.
 const LEAST_WINDOW: u32 = if cfg!(any(test, fuzzing)) {
     8 * 64
 } else {
@@ -70,7 +70,7 @@ pub(super) struct Streams {
     rows: Rows,
     /// End of the data that streams may read, in bits from the beginning of the data.
     end: u32,
-    /// Maximum size of a window in bits.
+    /// Maximum number of bits of the scan that are read at a time (a window).
     window: u32,
     /// End of the current window, in bits from the beginning of the data.
     window_end: u32,
@@ -78,7 +78,7 @@ pub(super) struct Streams {
     first_window: Option<u32>,
     /// Whether another core has read part of the data.
     shared: bool,
-    /// The parts of the current window, one for each core that has read it.
+    /// The parts of the current window of the data, one for each core that has read it.
     parts: Vec<Part>,
     /// MCUs whose positions in the data are known, in the order of the data.
     mcus: Vec<KnownMcu>,
@@ -86,15 +86,15 @@ pub(super) struct Streams {
     mcus_passed: usize,
     /// MCUs per row.
     across: usize,
-    /// The run of MCUs that is copied into rows next, all from one stretch of the data.
+    /// The MCUs that are copied into rows next. One stream has read all of them.
     run: Option<Run>,
 }
 
-/// MCUs of a stretch that are being copied into rows.
+/// A run of MCUs that one stream has read, and that is being copied into rows.
 struct Run {
     part: usize,
     stretch: usize,
-    /// Index in the stretch of the first MCU of the run.
+    /// Index of the first MCU of the run among the MCUs that the stream has read in its stretch of the data.
     first: u32,
     /// Number of MCUs of the run that are still to be copied.
     mcus: usize,
@@ -114,7 +114,7 @@ pub(super) struct Entry {
 
 impl Streams {
     /// Creates the streams of a scan. Returns `None` if streams do not pay (as for short scans), or if the scan has
-    /// restart markers or is of a kind that the kernel does not support.
+    /// restart markers or is of a kind that [`andon_kernels::huffman`] does not support.
     pub(super) fn new(scan: &Scan<'_>, coders: &[Coder]) -> Option<Self> {
         let data = &scan.data;
         if !are_for(data) || coders.iter().any(|coder| coder.side > 4) {
@@ -189,8 +189,8 @@ impl Streams {
         Ok(bits)
     }
 
-    /// Copies MCUs of a stretch into the row from MCU `mcu` on. Returns their number and, with the last MCU of the
-    /// stretch, the bit at which it ends.
+    /// Copies MCUs that a stream has read into the row, from MCU `mcu` of the row on. Returns their number and, if they
+    /// include the last MCU of the stream's stretch of the data, the bit at which that one ends.
     fn take(&mut self, mcu: usize, coders: &mut [Coder]) -> (usize, Option<u32>) {
         let Some(run) = &mut self.run else {
             return (0, None);
@@ -208,8 +208,9 @@ impl Streams {
         (end - mcu, last)
     }
 
-    /// Decodes MCUs of the row one by one from MCU `mcu` on, until there is a faster way for the next one. Also returns
-    /// the index of that MCU.
+    /// Decodes MCUs of the row one by one from MCU `mcu` on, until the next one need not be decoded here: a stream has
+    /// read it, it is flat (all its values are 0), or a new window can be read. Also returns the index of that next
+    /// MCU.
     fn decode_mcus<'a>(
         &mut self,
         data: &'a Unstuffed,
@@ -256,8 +257,8 @@ impl Streams {
         self.shared
     }
 
-    /// Returns an entry for the next row, or `None` if none is known near enough. `bits` is what decoding the last row
-    /// returned. `coders` decode at 1/8 and must still hold that row.
+    /// Returns a position from which the next row can be decoded, or `None` if no such position within one row before
+    /// it is known. `bits` is what decoding the last row returned. `coders` decode at 1/8 and must still hold that row.
     pub(super) fn entry(&self, coders: &[Coder], bits: &Bits<'_>) -> Option<Entry> {
         let mut entry = Entry::default();
         let predictions = entry.predictions.iter_mut().zip(coders);
@@ -283,8 +284,8 @@ impl Streams {
         Some(entry)
     }
 
-    /// Returns how many MCUs in a row, at most `most`, are flat, starting with the one at bit `at`; 0 if fewer than 64
-    /// bits are flat.
+    /// Returns how many consecutive MCUs, at most `most`, are flat (all their values are 0), starting with the one at
+    /// bit `at`. Returns 0 if their bits are fewer than 64.
     #[inline(always)]
     fn flat_mcus(&self, data: &Unstuffed, at: u64, most: usize) -> usize {
         let data = data.interval(0).unwrap_or_default();
@@ -335,8 +336,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Returns whether an MCU is known to begin at bit `at` and to end within its stretch. If so, the MCUs of that
-    /// stretch are copied next. Must be called with increasing bits.
+    /// Returns whether a stream is known to have read an MCU that begins at bit `at` completely. If so, the MCUs that
+    /// this stream has read from there on are copied next. Must be called with increasing bits.
     #[inline(always)]
     fn knows(&mut self, at: u64) -> bool {
         while let Some(mcu) = self.mcus.get(self.mcus_passed) {
@@ -389,8 +390,8 @@ pub(crate) fn with<R>(enabled: bool, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns the Huffman codes of a scan in the form that the kernel needs, and the bits of a flat MCU (one in which all
-/// values are 0), unless the codes allow none.
+/// Returns the Huffman codes of a scan in the form that [`andon_kernels::huffman`] needs, and the bits of a flat MCU
+/// (one in which all values are 0), unless the codes allow none.
 fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     let mut codes = Vec::new();
     // The kind of block of each coder.
@@ -422,7 +423,7 @@ fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     Some((Codes::new(&lists, &blocks)?, flat))
 }
 
-/// Describes a kind of block to the kernel: its codes, and where the coefficients in `selection` go.
+/// Describes a kind of block to [`andon_kernels::huffman`]: its codes, and where the coefficients in `selection` go.
 fn kind<'a>(dc: &'a [Code], ac: &'a [Code], selection: &Selection) -> Kind<'a> {
     let mut places = [NOT_KEPT; 32];
     for (k, place) in (0..).zip(&mut places).filter(|&(k, _)| selection.keeps(k)) {

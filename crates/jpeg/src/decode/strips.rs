@@ -243,8 +243,8 @@ impl Work {
         Ok(results)
     }
 
-    /// Returns where each strip of `rows` rows of MCUs begins, as far as that is known and useful. Fails only if
-    /// interrupted: the top worker finds and reports errors in the data.
+    /// Returns where each strip of `rows` rows of MCUs begins, as far as the search has come; `None` for a strip whose
+    /// beginning was not found. Fails only if interrupted: the top worker finds and reports errors in the data.
     fn entries(
         &self,
         index: Index,
@@ -286,9 +286,9 @@ impl Work {
         Ok(entries)
     }
 
-    /// Returns whether decoding everything beyond the last entry is no more work than what the top worker still has to
-    /// do before it. If so, the requesting thread decodes that part in one run, while the top worker is busy with the
-    /// rest.
+    /// Returns whether decoding everything from the last known beginning of a strip on is no more work than what the
+    /// top worker still has to do before it. If so, the requesting thread decodes that part in one run, while the top
+    /// worker is busy with the rest.
     fn are_enough(&self, entries: &[Option<Entry>], length: u64) -> bool {
         let Range { start: top, end } = lock(&self.queue).strips.clone();
         if top >= end {
@@ -358,8 +358,8 @@ impl Work {
         lock(&self.queue).strips.next()
     }
 
-    /// Takes a run of strips at the bottom. The first runs are long, because at each entry a part of a row is decoded
-    /// in vain.
+    /// Takes a run of neighbouring strips at the bottom, and returns where to begin to decode. The first runs are long,
+    /// because each run begins with some MCUs of the row before it, which are decoded and then discarded.
     fn next_run(&self, entries: &[Option<Entry>]) -> Option<(Entry, Range<usize>)> {
         let mut queue = lock(&self.queue);
         let Range { start, end } = queue.strips.clone();
@@ -377,8 +377,8 @@ impl Work {
         queue.end = queue.start;
     }
 
-    /// Decodes from an entry to the beginning of its strip, sets the coders' DC predictions, and returns a reader
-    /// there.
+    /// Decodes the MCUs from an entry to the beginning of the strip that it belongs to, to set the coders' DC
+    /// predictions. Returns a reader at the beginning of the strip.
     fn enter(&self, entry: &Entry, coders: &mut [Coder]) -> Result<Bits<'_>> {
         let bits = self.data.reader_at(entry.position);
         for (coder, prediction) in coders.iter_mut().zip(entry.predictions) {

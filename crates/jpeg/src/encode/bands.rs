@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::image::{Plane, Subsampling};
 use crate::tables::Table as Steps;
 
-/// A band and, for each class of tables, the counts of its symbols except those of frequency 0.
+/// A band of the image and, for luma and then for chroma, how often each symbol of AC coefficients occurs in it.
 pub(super) type CountedBand = (Band, Vec<Counts>);
 
 /// The planes and settings from which bands are made.
@@ -23,7 +23,7 @@ pub(super) struct Parts<S> {
     /// The planes, luma first.
     planes: Vec<Plane<S>>,
     components: Vec<Component>,
-    /// The quantiser of each class of tables.
+    /// The quantiser of luma and that of chroma, at the index that [`Component::class`] gives.
     quantisers: Vec<Quantiser>,
 }
 

@@ -45,7 +45,8 @@ impl BitWriter {
 
     /// Writes the lowest `count` bits of `bits`, at most 56. The higher bits must be 0.
     ///
-    /// It is branch-free, because it is unpredictable when a word is full.
+    /// Every call stores a whole word instead of branching on whether a word is full, which the processor could not
+    /// predict.
     #[inline(always)]
     pub(super) fn write(&mut self, bits: u64, count: u32) {
         debug_assert!(count <= MOST_BITS, "{count} bits at once");

@@ -13,11 +13,12 @@ use crate::image::Plane;
 pub(super) struct Blocks {
     /// Width in blocks.
     pub(super) wide: usize,
-    /// The levels of frequency 0, later replaced by their [differences](super::scan::take_differences).
+    /// The quantised DC coefficient of each block, later replaced by its [difference](super::scan::take_differences)
+    /// from that of the previous block.
     pub(super) flat: Vec<i16>,
-    /// Number of symbols of each block.
+    /// Number of symbols of each block in `symbols`.
     pub(super) lengths: Vec<u8>,
-    /// The symbols of all frequencies but 0.
+    /// The symbols of the AC coefficients of all blocks, one after the other.
     pub(super) symbols: Vec<Symbol>,
     /// For each row of blocks, the index in `symbols` at which it begins.
     pub(super) rows: Vec<usize>,
@@ -27,8 +28,9 @@ impl Blocks {
     /// Transforms these rows of a plane's blocks. Blocks that extend beyond the image repeat its last samples there,
     /// which costs the fewest bits.
     ///
-    /// `strengths` has the strength of each of these blocks, row by row; `None` stands for zeros. The symbols of all
-    /// frequencies but 0 are added to `counts`.
+    /// `strengths` has a number for each of these blocks, row by row, by which the thresholds of its coefficients are
+    /// raised ([`activity::strengths`](super::activity::strengths)); `None` stands for zeros. The symbols of the AC
+    /// coefficients are added to `counts`.
     pub(super) fn of(
         plane: Plane<&[u8]>,
         rows: Range<usize>,

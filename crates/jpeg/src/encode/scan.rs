@@ -21,14 +21,14 @@ pub(super) struct Component {
     pub(super) h: usize,
     /// Height of the component's part of an MCU, in blocks.
     pub(super) v: usize,
-    /// Index of the class of Huffman tables that the component uses: 0 for luma, 1 for chroma.
+    /// Index of the tables that the component uses: 0 for those of luma, 1 for those of chroma.
     pub(super) class: usize,
 }
 
 /// The blocks of each component in some rows of MCUs.
 pub(super) type Band = Vec<Blocks>;
 
-/// The Huffman tables for frequency 0 (`flat`) and for all others (`rest`).
+/// The Huffman tables for DC differences (`flat`) and for AC coefficients (`rest`).
 pub(super) struct Tables {
     pub(super) flat: Table,
     pub(super) rest: Table,
@@ -43,9 +43,9 @@ pub(super) struct Scan {
     pub(super) tables: Vec<Tables>,
 }
 
-/// Replaces the levels of frequency 0 by their differences from the previous block in scan order, and returns the
-/// counts of these differences' symbols for each class of tables. Blocks that only fill up MCUs beyond the image have a
-/// difference of 0 and nothing but an end of block, which is counted in `rest`.
+/// Replaces the quantised DC coefficients by their differences from the previous block in scan order, and returns how
+/// often each size of these differences occurs, for each class of tables. Blocks that only fill up MCUs beyond the
+/// image have a difference of 0 and no symbol but an end of block, which is counted in `rest`.
 pub(super) fn take_differences(
     components: &[Component],
     bands: &mut [Band],
@@ -175,7 +175,7 @@ struct PieceRow {
 }
 
 impl PieceRow {
-    /// Computes the pieces of row `y`, which has `across` MCUs with `h` blocks each. Blocks beyond the image get a
+    /// Computes the pieces of row `y`, which has `across` MCUs with `h` blocks each. Blocks beyond the image get a DC
     /// difference of 0 and an end of block.
     fn make(
         &mut self,

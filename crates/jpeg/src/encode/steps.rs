@@ -5,7 +5,7 @@ use andon_kernels::symbols::{PLACES, ZIGZAG};
 
 use crate::tables::Table;
 
-/// Creates the quantiser for a quantisation table.
+/// Creates the quantiser for a quantisation table. `dead_zone` decides which weak coefficients become 0.
 pub(super) fn quantiser(table: &Table, dead_zone: &DeadZone) -> Quantiser {
     let flat = Step {
         size: 1,
@@ -31,10 +31,10 @@ pub(super) fn quantiser(table: &Table, dead_zone: &DeadZone) -> Quantiser {
     Quantiser::new(&steps)
 }
 
-/// Decides which weak coefficients become 0. Each pair has the values for the lowest and for the highest frequency, in
-/// quantisation steps.
+/// The settings of a [`Step`] that decide which weak coefficients become 0: for each, the value at the lowest AC
+/// frequency and that at the highest one, in quantisation steps. Between them, values are interpolated.
 pub(super) struct DeadZone {
-    /// The fields are those of [`Step`].
+    /// The values of [`Step::rounding`] at the lowest AC frequency and at the highest one.
     rounding: (f32, f32),
     threshold: (f32, f32),
     slope: (f32, f32),

@@ -1,7 +1,7 @@
 //! Decoding tables, indexed by the next bits of a stream. If the values of symbols are not needed, an entry combines
 //! several symbols.
 
-/// Number of bits of the window, which selects an entry of a table.
+/// Number of bits of the window: the next bits of a stream, which select an entry of a table.
 pub(super) const WINDOW: u32 = 11;
 
 /// Number of entries for DC differences, which come directly before those for AC coefficients.
@@ -41,9 +41,9 @@ pub const NOT_KEPT: u8 = u8::MAX;
 /// Maximum number of kinds of blocks: a 32-bit word holds the places of one coefficient for all kinds, a byte each.
 const MOST_KINDS: usize = 4;
 
-/// The meaning of the first bits of a window. Bits 0–4: number of bits to consume. Bits 5–9: how far the coefficient
-/// index `k` advances, where an end of block counts as 1. Bit 10: the block ends. Bit 11: the bits are no code of the
-/// table. Bits 12–15: size of the value in bits.
+/// The meaning of the first of the next [`WINDOW`] bits of a stream. Bits 0–4: number of bits to consume. Bits 5–9: how
+/// far the coefficient index `k` advances, where an end of block counts as 1. Bit 10: the block ends. Bit 11: the bits
+/// are no code of the table. Bits 12–15: size of the value in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(u32);
 
@@ -103,8 +103,8 @@ impl Half {
     }
 }
 
-/// An entry of a table. The lower half combines all symbols that fit the window, the upper half has only the first of
-/// them.
+/// An entry of a table, for one value of the next [`WINDOW`] bits of a stream. The lower half combines all symbols that
+/// lie completely within these bits, the upper half has only the first of them.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(super) struct Entry(u32);

@@ -18,46 +18,50 @@ use crate::cpu::prefetch;
 /// The functions may only be called if the processor supports the level, with slices of the lengths that the fields
 /// describe.
 pub struct Passes<S: Resampled, B> {
-    /// Source rows in a step: 1 or 2.
+    /// Source rows that are converted together, to one [`Step`]: 1 or 2.
     pub(super) rows_per_step: usize,
-    /// Converts one or two source rows of equal length to a step. If there is no second row, the first is passed twice.
-    /// The step is as long as the rows or longer, and a multiple of [`COLUMNS`].
+    /// Converts one or two source rows of equal length to the form that `down` multiplies (a step). If there is no
+    /// second row, the first is passed twice. The output is as long as the rows or longer, and a multiple of
+    /// [`COLUMNS`].
     pub(super) fill: unsafe fn(&[S], &[S], &mut [u32]),
-    /// Filters source rows vertically: adds up the weighted steps of each column. Takes the ring, the place and weights
-    /// of each step in it, and the output. The output's length is a multiple of [`COLUMNS`], and no step is shorter.
+    /// Filters source rows vertically: adds up the weighted steps (converted source rows) of each column. Takes the
+    /// ring buffer of steps, the place and weights of each step in it, and the output. The output's length is a
+    /// multiple of [`COLUMNS`], and no step is shorter.
     ///
     /// Each kernel has its own loop over columns, because calling a shared loop would take as many lines.
     pub(super) down: unsafe fn(&[u32], &[Step], &mut [B]),
     /// Filters rows horizontally. Takes the rows, their stride, the weights and the output. Each row has [`slack`]
     /// samples beyond the input.
     pub(super) along: unsafe fn(&[B], usize, &Weights<S>, &mut [S]),
-    /// Packs the weights of a step's rows into a word, the first in the lower bits.
+    /// Packs the weights of the one or two source rows of a [`Step`] into a word, the first in the lower bits.
     pub(super) pack: fn(S::Weight, S::Weight) -> u32,
 }
 
-/// A step that a result row needs, with its weights.
+/// One or two source rows that a result row needs, converted to the form that the vertical kernel multiplies, and their
+/// weights.
 pub(super) struct Step {
-    /// Index in the ring buffer at which the samples of the step begin.
+    /// Index in the ring buffer at which the converted samples of the source rows begin.
     pub(super) at: usize,
-    /// The weights of the step's one or two source rows, packed into a word.
+    /// The weights of the one or two source rows, packed into a word.
     pub(super) weights: u32,
 }
 
 /// Columns are converted and filtered in multiples of this number.
 pub(super) const COLUMNS: usize = 32;
 
-/// Samples in the ring, 4 bytes each: most of the L1 cache.
+/// Number of words that the ring buffer of converted source rows may have, 4 bytes each: they fill most of the L1
+/// cache. Only blocks of the minimum width may need more.
 const RING: usize = 8192;
 
-/// Minimum width of a block in columns, however many rows are weighed.
+/// Minimum width of a block in columns, however many source rows contribute to a result row.
 const NARROWEST: usize = 128;
 
 /// Number of samples that are stored between the passes. Together with the other data, they fill half of a small L2
 /// cache.
 const BETWEEN: usize = 32 * 1024;
 
-/// Number of steps by which source rows are prefetched ahead: the part of a row within a block is too short for the
-/// hardware prefetcher to foresee the next one.
+/// Number of steps (one or two source rows each) by which source rows are prefetched ahead: the part of a row within a
+/// block is too short for the hardware prefetcher to foresee the next one.
 const AHEAD: usize = 2;
 
 /// Maximum number of rows of a band. Larger bands save nothing.
@@ -146,26 +150,28 @@ pub(super) unsafe fn along<S: Resampled, B, const N: usize>(
 /// A function that filters `N` rows horizontally to as many result rows. Takes a pointer to the beginning of each row.
 type Along<S, B, const N: usize> = unsafe fn([*const B; N], &Weights<S>, &mut [S]);
 
-/// Ring buffer with the steps of a block of columns.
+/// Ring buffer with the converted source rows of a block of columns. A step is one or two source rows that are
+/// converted together.
 struct Ring<'a, S: Resampled, B> {
     passes: &'a Passes<S, B>,
     source: Source<'a, S>,
-    /// Number of samples of a step.
+    /// Number of words of a step, which is one for each column.
     wide: usize,
-    /// Number of steps in the ring: as many as the longest window touches. Windows never begin or end before those of
-    /// earlier results, so no step is overwritten too soon.
+    /// Number of steps in the ring: as many as a result row needs at most. The source rows of a result row never begin
+    /// or end before those of earlier result rows, so no step is overwritten too soon.
     steps: usize,
     samples: Vec<u32>,
-    /// Index of the first step. It is aligned to a cache line, or every load would touch two lines.
+    /// Index in `samples` at which the first step begins. It is aligned to a cache line, or every load would touch two
+    /// lines.
     start: usize,
 }
 
-/// The steps that a result row needs: from number `first` to before `end`, counted in the source, and where they are in
-/// the band's list.
+/// The steps (one or two source rows each) that a result row needs: those with the numbers `first` to before `end`,
+/// counted from the top of the source, and where they are in the list of steps of the band.
 struct Needs {
     first: usize,
     end: usize,
-    /// Range within the band's list of steps.
+    /// Range within the list of steps of the band.
     steps: Range<usize>,
 }
 
@@ -190,7 +196,7 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         self.start + step % self.steps * self.wide
     }
 
-    /// Returns the steps that result row `row` needs, and appends them to `steps`.
+    /// Returns the steps (one or two source rows each) that result row `row` needs, and appends them to `steps`.
     fn needs(&self, y: &Weights<S>, row: usize, steps: &mut Vec<Step>) -> Needs {
         let per = self.passes.rows_per_step;
         let (start, weights) = y.trimmed(row);
@@ -214,7 +220,7 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         }
     }
 
-    /// Converts the source rows of number `step` and stores them in the ring.
+    /// Converts the source rows of step `step`, counted from the top of the source, and stores them in the ring.
     ///
     /// # Safety
     /// The processor must support the level of the passes.

@@ -113,8 +113,8 @@ pub(super) const DENSITY: f64 = 1024.0;
 /// Number of samples in a table: room for a support of 3, and one unit more.
 const SIZE: usize = 4096;
 
-/// How far beyond its support a curve keeps its last value, in samples of the table. The ends of windows are computed,
-/// and a box must not lose a sample because of the last bit of a quotient.
+/// How far beyond its support a curve keeps its last value, in samples of the table. Distances are computed with
+/// rounding errors, which must not exclude a sample at the very end of a box.
 const HAIR: f64 = 1e-6;
 
 /// The tables of all kernels, in the order of [`Kernel::ALL`].

@@ -30,13 +30,15 @@ impl<S: Resampled> Clone for Layouts<S> {
     }
 }
 
-/// Layout for kernels that compute one result per lane. In each step, every lane multiplies the next of its own samples
-/// by their weights. They are close to those of the neighbouring lanes, so that one permutation collects them.
+/// Layout for kernels that compute one result per lane. In each step, every lane multiplies the next of the input
+/// samples of its result by their weights. The samples of all lanes are close together, so that one permutation
+/// collects them.
 #[derive(Debug)]
 pub(super) struct Lanes {
     /// Groups of as many results as there are lanes. The last group may have fewer.
     pub(super) groups: Vec<Group>,
-    /// Offset of each lane's first sample from its base, as a permutation index: 32 bits per lane.
+    /// Offset of the first sample of each lane from the lane's base ([`Group::bases`]), as a permutation index: 32 bits
+    /// per lane.
     pub(super) indices: Vec<u32>,
     /// For each step of each group in turn, the weight of every lane as 32 bits. If a lane processes two samples in a
     /// step, their two weights are packed into these 32 bits.

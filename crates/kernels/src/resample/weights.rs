@@ -10,7 +10,8 @@ use crate::cpu::with_modern_instructions;
 pub struct Weights<S: Resampled> {
     /// Index of the first input sample of each result sample. Never decreases from one to the next.
     pub(super) starts: Vec<u32>,
-    /// Number of weights per result sample, a multiple of [`GROUP`]. Shorter windows are padded with zeros.
+    /// Number of weights per result sample, a multiple of [`GROUP`]. Result samples that fewer input samples contribute
+    /// to have zeros at the end of their weights.
     pub(super) taps: usize,
     /// The weights, `taps` per result sample.
     pub(super) values: Vec<S::Weight>,
@@ -34,12 +35,12 @@ pub struct Span {
     pub output: u32,
 }
 
-/// Number of weights to a multiple of which windows are padded.
+/// The number of weights of each result sample is padded with zeros to a multiple of this number.
 pub(super) const GROUP: usize = 8;
 
 impl<S: Resampled> Weights<S> {
-    /// Computes the weights of a kernel. Windows are cut off at the ends of the input, and the remaining weights
-    /// normalised.
+    /// Computes the weights of a kernel. The kernel is cut off at the ends of the input, or at the end of the span if
+    /// that is farther, and the remaining weights are normalised.
     ///
     /// Returns `None` if `span` has no input or no output.
     #[must_use]
@@ -119,7 +120,8 @@ struct Windows {
     density: f64,
     /// Index of the last input sample.
     last: f64,
-    /// Index of the last sample that gets a weight as if it existed.
+    /// Index of the last sample for which a weight is computed. If that is beyond `last`, the last input sample gets
+    /// the weights of the missing ones, too, as if it were repeated.
     reach: f64,
 }
 

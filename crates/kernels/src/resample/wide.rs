@@ -1,5 +1,5 @@
-//! Resampling of 16-bit samples, with 32-bit floats throughout. For the same accuracy, fixed-point arithmetic would
-//! need weights in two parts, and therefore as many multiplications.
+//! Resampling of 16-bit samples, with 32-bit floats throughout. Fixed-point arithmetic of the same accuracy would need
+//! weights in two parts, and therefore no fewer multiplications.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -1,5 +1,5 @@
-//! The symbols of JPEG blocks with AVX-512, sixteen per register. Levels are brought together by compressing their
-//! indices (VBMI2).
+//! The symbols of JPEG blocks with AVX-512, sixteen per register. The levels (quantised coefficients) other than 0 are
+//! gathered by compressing their indices (VBMI2).
 
 use std::arch::x86_64::*;
 

@@ -40,7 +40,7 @@ pub struct Web {
 pub enum Drawn {
     /// Shades change visibly.
     Shifted,
-    /// Shades stay the same, except for the loss that any image suffers.
+    /// Shades stay the same, except for the small loss that encoding causes in any image.
     Kept,
     /// Nothing is lost and files are short, so such images should be written losslessly.
     Lossless,

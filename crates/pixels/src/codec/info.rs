@@ -49,7 +49,8 @@ pub struct Info {
     /// Smallest possible length in bytes of a file with this many pixels; 0 if the format can encode any number of
     /// pixels in a few bytes.
     pub fewest_bytes: u64,
-    /// Offset of the frame on its page in px (PNG `oFFs` chunk, GIF frame), added to the x and y of a region.
+    /// Offset in px of the image on a larger page, as the `oFFs` chunk of a PNG declares it; (0, 0) for all other
+    /// files. Plans ignore it.
     pub page_offset: (i32, i32),
 }
 

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::frame::Grid;
 use crate::samples::Sample;
 
-/// Converts CMYK planes to RGB: each ink absorbs its share of its own colour, black its share of all three.
+/// Converts CMYK planes to RGB: red is (1 − cyan) × (1 − black), and likewise green with magenta and blue with yellow.
 pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Result<Vec<Grid<T>>> {
     let full = T::MAX.float();
     let light = |ink: &Grid<T>| {

@@ -34,8 +34,8 @@ pub struct Engine {
 pub struct Rendered {
     /// Bytes of the image. `None`: the result is the first `of_source` bytes of the source, which are complete.
     pub body: Option<Vec<u8>>,
-    /// Number of leading bytes of the source that make up the image, if the result is the source itself. It was checked
-    /// to the end of the image, and the bytes after that do not belong to it.
+    /// Number of leading bytes of the source that make up the image, if the result is the source itself. The source was
+    /// checked up to there, and the bytes after them do not belong to the image.
     pub of_source: usize,
     /// Media type of the image's actual format.
     pub media_type: &'static str,
@@ -134,7 +134,7 @@ impl Engine {
     }
 
     /// Sets the minimum number of decoded pixels per result pixel, along each side, that shrink-on-load leaves to the
-    /// resampler. More is slower and, up to a point, better; the default is 1.5.
+    /// resampler. More is slower and, up to a point, better; the default is 1.35.
     #[must_use]
     pub fn with_headroom(mut self, headroom: f64) -> Self {
         self.formats.headroom = headroom;
@@ -372,7 +372,7 @@ impl Engine {
     }
 
     /// Runs a plan up to the frame that would be encoded (the last one of several), for tests that judge pixels rather
-    /// than codecs. A copy is decoded in full.
+    /// than codecs. If the result is a copy of the source, returns the source decoded in full.
     ///
     /// # Errors
     /// Any.
@@ -380,7 +380,7 @@ impl Engine {
         self.render_with_text(plan, run).map(|(frame, _)| frame)
     }
 
-    /// Does the same as `render_frame`, and also returns the characters for which no font has a glyph.
+    /// Returns the frame of [`Engine::render_frame`], and the characters of texts for which no font has a glyph.
     fn render_with_text(&self, plan: &Plan, run: Run<'_>) -> Result<(Frame, Vec<char>)> {
         let job = self.job(&run);
         let image = match plan.pipeline() {
@@ -395,7 +395,7 @@ impl Engine {
     }
 }
 
-/// Longest file, in bytes, whose header may be read at once: it may contain a long ICC profile.
+/// Longest file, in bytes, whose header may count as quick to read. It has room for a long ICC profile.
 const PROBED_AT_ONCE: usize = 1 << 20;
 
 const DAMAGED: &str = "the source is cut or damaged: what is missing of it is blank";

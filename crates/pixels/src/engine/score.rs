@@ -20,7 +20,7 @@ use crate::stage::Stage;
 impl Engine {
     /// Scores by SSIMULACRA2 how well `result`, an encoded file of the same size, preserves the output of a plan: 100
     /// for the same image, about 90 where a difference is hard to see, 70 for a good image on a page, 50 for a poor
-    /// one. The result is compared with the frame that would be encoded; for animations, one frame is.
+    /// one. The result is compared with the frame that would be encoded. Of an animation, only one frame is compared.
     ///
     /// # Errors
     /// `Unfit` for a result of another size or an image too small to score, and any other error.

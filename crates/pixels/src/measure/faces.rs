@@ -28,7 +28,7 @@ const LONGEST: u32 = 480;
 /// which has at most 64 steps.
 const MOST: usize = 32;
 
-/// Nanoseconds per px of the reduced image, on one core.
+/// Nanoseconds per px of the reduced image to search it for faces, measured on one core.
 const NANOS_PER_PIXEL: u64 = 200;
 
 /// Bytes per px of the reduced image: its samples, patterns and sums, and those of the scale being searched.

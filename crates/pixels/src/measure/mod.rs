@@ -273,7 +273,8 @@ const MOST_PIXELS: u64 = 4 << 20;
 /// Maximum number of pixels that are decoded to search for faces. The search reduces the image further.
 const MANY_PIXELS: u64 = 1 << 20;
 
-/// Maximum number of pixels that are examined if only a few large cells count.
+/// Maximum number of pixels that are decoded to search for the area that draws the eye. The search reduces the image to
+/// a few large cells.
 const FEW_PIXELS: u64 = 1 << 18;
 
 /// Nanoseconds to examine a pixel, measured on one core.

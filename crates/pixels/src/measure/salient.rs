@@ -184,7 +184,7 @@ impl Cells {
     }
 }
 
-/// Returns the levels of part of a row of samples.
+/// Returns the samples in these columns of row `y`, as numbers in the units of their depth.
 fn levels<T: Sample>(
     grid: &crate::frame::Grid<T>,
     y: u32,

@@ -103,14 +103,15 @@ struct Behind {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// The part, scaled to the size of the canvas and blurred with this standard deviation in px.
+    /// The part of the canvas where the image lies, scaled to the size of the canvas and blurred with this standard
+    /// deviation in px.
     Blurred(f64),
     Mean,
     Median,
 }
 
 impl Behind {
-    /// Returns the part within an image of this size, or the whole image if the part lies outside.
+    /// Returns the part of a canvas of this size where the image lies, or the whole canvas if the image lies outside.
     fn part(&self, (width, height): (u32, u32)) -> RegionF {
         let within = |(start, end): (i64, i64), side: u32| {
             let (start, end) = (start.clamp(0, side.into()), end.clamp(0, side.into()));
@@ -123,7 +124,7 @@ impl Behind {
         RegionF { x, y, w, h }
     }
 
-    /// Scales the part to a size in px.
+    /// Scales the part of the canvas where the image lies to a size in px.
     fn scaled(&self, frame: Frame, to: (u32, u32), context: &Context<'_>) -> Result<Frame> {
         let size = (frame.width, frame.height);
         let part = self.part(size);
@@ -133,8 +134,8 @@ impl Behind {
         }
     }
 
-    /// Scales the part to the size of the image and blurs it. Wide blurs are computed at a smaller size, where the
-    /// difference is invisible.
+    /// Scales the part of the canvas where the image lies to the size of the canvas and blurs it. Wide blurs are
+    /// computed at a smaller size, where the difference is invisible.
     fn blurred(&self, frame: Frame, sigma: f64, context: &Context<'_>) -> Result<Frame> {
         let size = (frame.width, frame.height);
         let by = shrinks(sigma);
@@ -183,7 +184,7 @@ impl Behind {
         }
     }
 
-    /// Returns the mean or median colour of the part, as an image of one px.
+    /// Returns the mean or median colour of the part of the canvas where the image lies, as an image of one px.
     fn colour(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         let part = self.part((frame.width, frame.height));
         // The part consists of whole px of an image, so its sides fit into a u32.
@@ -296,7 +297,8 @@ impl Stage for Behind {
     }
 }
 
-/// Estimated picoseconds per sample to scale the part twice, to blur it in between, and to composite.
+/// Estimated picoseconds per sample to shrink the part of the canvas where the image lies, to blur and enlarge it, and
+/// to composite the image over it.
 const PICOS_PER_SAMPLE: u64 = 11_000;
 
 impl fmt::Display for Behind {

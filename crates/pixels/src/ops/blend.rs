@@ -7,7 +7,8 @@
 use crate::frame::Model;
 use crate::samples::{Planes, Sample};
 
-/// The modes that show each colour of the overlay once, each with its word in recipes.
+/// The modes in which the colours of the overlay are visible and the overlay is not repeated, each with its word in
+/// recipes.
 const SHOWN: [(&str, Mode); 17] = [
     ("normal", Mode::Normal),
     ("multiply", separable(|below, above| below * above)),
@@ -49,7 +50,7 @@ const SHOWN: [(&str, Mode); 17] = [
     ),
 ];
 
-/// The other modes: the overlay is repeated, or shows no colour.
+/// The modes in which the overlay is repeated or serves as a mask, each with its word in recipes.
 const OTHERS: [(&str, Mode); 4] = [
     ("tile", Mode::Tile),
     ("mask", mask(false, false)),
@@ -57,7 +58,7 @@ const OTHERS: [(&str, Mode); 4] = [
     ("mask-luminance", mask(false, true)),
 ];
 
-/// The words for the modes that show each colour of the overlay once.
+/// The words for the modes in which the colours of the overlay are visible and the overlay is not repeated.
 pub(super) const BLENDS: &[&str] = &words::<{ SHOWN.len() }>(&[&SHOWN]);
 
 /// The words for all modes.

@@ -80,7 +80,7 @@ struct Ramp {
     /// Highest opacity of the colour, 0 to 1.
     opacity: f64,
     colour: Colour,
-    /// Direction in which the colour grows, in radians clockwise from the top.
+    /// Direction in which the opacity of the colour grows, in radians clockwise from the top.
     angle: f64,
     /// Where the colour begins, as a share of the way across the image.
     start: f64,

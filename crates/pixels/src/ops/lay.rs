@@ -207,8 +207,8 @@ impl<T: Sample> Over<'_, T> {
         &row[at(copied.start, self.below.h, self.overlap.x)..][..copied.len()]
     }
 
-    /// Computes what covers the samples `columns` of `row`: writes the opacity (0 to 1) to `opacities`, and the colour
-    /// to `colour`.
+    /// Computes what the image lays over samples `columns` of row `row` of the background: writes its opacity (0 to 1)
+    /// to `opacities`, and its colour to `colour`.
     fn gather(&self, row: u32, columns: &Range<u32>, opacities: &mut [f32], colour: &mut [f32]) {
         let (opacities, colour) = (
             &mut opacities[..columns.len()],
@@ -224,7 +224,8 @@ impl<T: Sample> Over<'_, T> {
         }
     }
 
-    /// Fills `opacities` and `colour` when both images have a sample for each px, so that no mean is needed.
+    /// Fills `opacities` and `colour` from the image's samples that lie over samples `columns` of row `row` of the
+    /// background. Both planes have a sample for each px, so that no mean is needed.
     fn read(&self, row: u32, columns: &Range<u32>, opacities: &mut [f32], colour: &mut [f32]) {
         let (first, row) = (self.overlap.column(columns.start), self.overlap.row(row));
         for (colour, above) in colour.iter_mut().zip(&self.colour.row(row)[first..]) {
@@ -240,7 +241,8 @@ impl<T: Sample> Over<'_, T> {
         }
     }
 
-    /// Fills `opacities` and `colour` with the means over the px that each sample spans.
+    /// Fills `opacities` and `colour` with the image's means over the px that each of samples `columns` of row `row` of
+    /// the background spans.
     fn average(&self, row: u32, columns: &Range<u32>, opacities: &mut [f32], colour: &mut [f32]) {
         opacities.fill(0.0);
         colour.fill(0.0);

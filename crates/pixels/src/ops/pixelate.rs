@@ -162,7 +162,7 @@ impl Stage for Squares {
     }
 }
 
-/// Picoseconds per sample, estimated.
+/// Estimated picoseconds per sample to replace squares by their mean colour.
 const PICOS_PER_SAMPLE: u64 = 2_500;
 
 impl fmt::Display for Squares {

@@ -135,7 +135,8 @@ struct Back {
 }
 
 impl Back {
-    /// Returns the position of the centre of a sample in the original, in px, for a plane subsampled by `sub`.
+    /// Returns the position in the original image, in px, of the centre of sample (`x`, `y`) of the rotated image, for
+    /// a plane subsampled by `sub`.
     fn place(&self, x: u32, y: u32, sub: Subsampling) -> (f64, f64) {
         let x = (f64::from(x) + 0.5) * f64::from(sub.h) - self.to.0 / 2.0;
         let y = (f64::from(y) + 0.5) * f64::from(sub.v) - self.to.1 / 2.0;
@@ -206,7 +207,7 @@ fn cubic(at: f32) -> [f32; 4] {
     ]
 }
 
-/// Returns the index of the sample `step` places after the sample before `first`, clamped to the plane.
+/// Returns the index `first` − 1 + `step`, clamped to a row or column of `length` samples.
 fn inside(first: f64, step: usize, length: u32) -> u32 {
     // `as` clamps negative numbers to 0.
     ((first - 1.0 + step as f64) as u32).min(length - 1)

@@ -269,8 +269,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Takes all runs but the first and returns their stages, for an image with these traits. The stages do not depend
-    /// on the image's model.
+    /// Takes all runs of the recipe but the first ([`Runs::rest`]) and returns their stages, for an image with these
+    /// traits. The stages do not depend on the image's model.
     fn later_stages(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         let mut size = self.runs.first.size();
@@ -346,8 +346,8 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Returns the resampling from the decoded image to the part that is shown. It works in every case, and is a blank
-    /// image if no part is shown.
+    /// Returns the resampling from the decoded image to the part that is shown, for any part and size; a blank image if
+    /// no part is shown.
     pub(super) fn resample(&self) -> First {
         let (width, height) = self.stored.to;
         let Some(from) = self.stored.from else {

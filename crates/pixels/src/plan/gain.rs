@@ -102,8 +102,8 @@ fn fitting<'a>(
     }
 }
 
-/// Starts a walk with the steps that decode the gain map and bring it to the place and size of the part of the image
-/// that is shown. Returns the walk and the decoding scales.
+/// Plans the steps that decode the gain map and bring it to the place and size of the part of the image that is shown.
+/// Returns them and the decoding scales.
 fn read(draft: &Draft<'_>, header: &GainHeader, from: RegionF) -> (Walk, Scales) {
     let info = &header.info;
     let times = (

@@ -130,7 +130,7 @@ fn finished(
     })
 }
 
-/// A recipe for one image, and the formats that it begins and ends with.
+/// A recipe that is resolved for one image, and the codecs of the source and the result.
 struct Settled {
     source: &'static dyn Codec,
     target: &'static dyn Codec,
@@ -263,7 +263,7 @@ impl Reading {
         reading
     }
 
-    /// Starts the walk with the step that decodes or draws the source.
+    /// Returns the state of a plan after its first step, which decodes or draws the source.
     fn walk(&self, draft: &Draft<'_>) -> Walk {
         let (source, scales) = (draft.source, draft.scales);
         let decoded = draft::decoded(draft.profile(), source, draft.info, scales);
@@ -407,7 +407,8 @@ fn as_composed(source: &dyn Codec, info: Info, frames: Frames) -> Info {
     }
 }
 
-/// Tracks size, traits and memory through a plan, and notes each step.
+/// The state of a plan in the making: the size and traits of the frame after the steps so far, and the text, cost and
+/// memory of each step.
 pub(super) struct Walk {
     pub(super) stages: Vec<Box<dyn Stage>>,
     pub(super) file: u64,
@@ -477,7 +478,7 @@ impl Walk {
         walk
     }
 
-    /// Starts the walk after drawing a window of a vector image.
+    /// Begins a plan with the step that draws a window of a vector image.
     fn drawn(
         file: usize,
         source: &dyn Codec,
@@ -491,7 +492,7 @@ impl Walk {
         walk
     }
 
-    /// Starts the walk before any step, with the size and traits of the first frame.
+    /// Creates the state of a plan without any step yet, with the size and traits of the first frame.
     fn with(file: usize, size: (u32, u32), traits: Traits) -> Self {
         Self {
             stages: Vec::new(),
@@ -531,7 +532,7 @@ impl Walk {
         self.stages.push(stage);
     }
 
-    /// Walks through all stages between decoding and encoding, which it takes from the draft.
+    /// Adds all stages between decoding and encoding to the plan, and takes them from the draft.
     fn follow(&mut self, draft: &mut Draft<'_>) -> Result<()> {
         if let Some(space) = draft.light().filter(|_| draft.scales_light) {
             self.convert(Traits {
@@ -621,8 +622,8 @@ impl Walk {
         result
     }
 
-    /// Returns the cost of each try in addition to encoding: the frame is converted to the encoder's traits, the
-    /// written file is decoded and converted back, and the two are compared.
+    /// Returns the cost of each encode in a search for a score, in addition to encoding itself: the frame is converted
+    /// to the encoder's traits, the written file is decoded and converted back, and the two are compared.
     fn scored(&self, encoder: &dyn Encoder, how: &Encode) -> Cost {
         let (width, height) = self.size;
         let to = draft::accepted(encoder, self.traits, how);

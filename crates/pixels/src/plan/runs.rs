@@ -15,15 +15,16 @@ use crate::ops::rotate::Rotated;
 use crate::resize::RegionF;
 use crate::stage::Stage;
 
-/// The runs of a recipe, in order.
+/// A resolved recipe split into runs, in order: views, each of which combines consecutive geometric steps, and the
+/// effects between them.
 pub(super) struct Runs {
-    /// How the source is read.
+    /// The crop, scaling and turn that the source goes through first.
     pub(super) first: View,
-    /// The decoding scale of the source in whose px the lengths in `first` are measured.
+    /// The scale of the source image on which the lengths in `first` are measured, in px.
     pub(super) measured: Scale,
-    /// The runs after `first`.
+    /// The effects, and the views between them, that follow `first`.
     pub(super) rest: Vec<Run>,
-    /// All intermediate sizes in px, followed by that of the result.
+    /// The size in px after each step of the recipe, followed by that of the result.
     pub(super) sizes: Vec<(u32, u32)>,
 }
 
@@ -44,11 +45,11 @@ pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
     op.parse(effect)
 }
 
-/// A run of a recipe, after the first view.
+/// What follows the first view of the source in a recipe: consecutive geometric steps, or one effect.
 pub(super) enum Run {
-    /// A geometric view of the image after the runs before.
+    /// Consecutive geometric steps, combined into one view of the image that they are applied to.
     View(View),
-    /// A stage that paints on the image.
+    /// The stage of an effect.
     Painted(Box<dyn Stage>),
 }
 
@@ -128,7 +129,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Returns the view that the next geometric step is combined with: a new one if the last run has painted.
+    /// Returns the view that the next geometric step is combined with: a new one if the last step was an effect.
     fn view(&mut self, size: (u32, u32)) -> &mut View {
         if matches!(self.rest.last(), Some(Run::Painted(_))) {
             self.rest.push(Run::View(View::whole(size)));

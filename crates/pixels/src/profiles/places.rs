@@ -12,8 +12,8 @@ const TAGS: &[RangeInclusive<u16>] = &[
     0x87af..=0x87b1,
 ];
 
-/// Record and number of IPTC data sets about the place: code and name of the location of the content, city,
-/// sublocation, province, and code and name of the country.
+/// Record and number of the IPTC data sets that reveal where the image was taken: code and name of the location of the
+/// content, city, sublocation, province, and code and name of the country.
 const SETS: &[(u8, u8)] = &[
     (2, 26),
     (2, 27),
@@ -24,7 +24,7 @@ const SETS: &[(u8, u8)] = &[
     (2, 101),
 ];
 
-/// XMP properties about the place, by namespace.
+/// XMP properties that reveal where the image was taken, by namespace.
 const PROPERTIES: &[(&str, &[&str])] = &[
     (
         "http://ns.adobe.com/photoshop/1.0/",
@@ -110,7 +110,7 @@ mod tests {
         (DRONE, "Latitude"),
     ];
 
-    /// Properties that reveal nothing about the place, although some share a namespace with those that do.
+    /// Properties that do not reveal where the image was taken, although some share a namespace with those that do.
     const OTHERS: [(&str, &str); 9] = [
         ("http://purl.org/dc/elements/1.1/", "title"),
         ("http://ns.adobe.com/photoshop/1.0/", "Headline"),
@@ -136,7 +136,7 @@ mod tests {
         listed.chain(POINTS).collect()
     }
 
-    /// Number of ways to write a property.
+    /// Number of forms in which the tests write a property in RDF.
     const FORMS: usize = 8;
 
     /// Returns an RDF description that gives a property this value, in one of the forms that RDF allows.

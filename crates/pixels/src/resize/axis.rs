@@ -1,7 +1,7 @@
 //! Where the samples of a resized plane lie on the incoming one, along one axis.
 
-/// Largest difference between a position and a whole number at which they count as equal. Decoders' scales and layouts
-/// are exact in binary except for their last digits.
+/// Largest difference between a position and a whole number at which they count as equal. Positions that are whole by
+/// decoding scale and layout differ from whole numbers by rounding errors only.
 const SNAP: f64 = 1e-6;
 
 /// One axis of a plane being resampled, in samples of the incoming plane.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// Checks the files below `src` against `layers`, from the lowest to the highest.
 ///
 /// # Panics
-/// At a module without a layer, at one that uses a module above it, and when fewer than `least` uses are
-/// found: then the check no longer reads them.
+/// At a module without a layer, at one that uses a module above it, and when fewer than `least` uses are found, because
+/// the check then fails to recognise them.
 pub(crate) fn check(src: &Path, layers: &[&str], least: usize) {
     check_folder(src, "", layers, least);
 }

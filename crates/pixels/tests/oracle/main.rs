@@ -62,7 +62,7 @@ const SMALL: u32 = 128;
 /// Shorter side in px of a result whose few samples of subsampled chroma all lie at its edges.
 const TINY: u32 = 24;
 
-/// Number of px up to which their mean differs hardly less than a single px, by rounding.
+/// Number of px of a small image: rounding may change the mean over them almost as much as a single px.
 const FEW: u64 = 100;
 
 /// Tolerance for CMYK: the mean of inks is not exactly the mean of lights.

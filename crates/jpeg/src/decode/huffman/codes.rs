@@ -50,9 +50,10 @@ impl Codes {
     }
 }
 
-/// The codes that are longer than a window, decoded canonically (T.81, F.2.2.3).
+/// The codes that are too long for a table look-up, which takes `window` bits. They are decoded canonically (T.81,
+/// F.2.2.3).
 pub(super) struct LongCodes {
-    /// Length of the window in bits.
+    /// Number of bits that index the look-up table; only longer codes are decoded here.
     window: u32,
     /// For each length, one more than its largest code, left-aligned to 16 bits.
     too_large: [u32; 17],

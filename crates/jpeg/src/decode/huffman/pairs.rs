@@ -6,9 +6,10 @@ use crate::decode::huffman::table::{END_OF_BLOCK, Table, WINDOW};
 /// Number of bits that index a [`PairTable`], which takes 16 KiB.
 const PAIR_WINDOW: u32 = 11;
 
-/// The combined effect of the first one or two AC symbols of a window, packed: bits 0–4 are the bits to consume, 5–11
-/// the first symbol's advance, 12–19 the advance of both, 32–47 the first value, 48–63 the second. If only one symbol
-/// fits, the second value repeats the first. 0 means that not even one symbol fits with its value.
+/// The combined effect of the first one or two AC symbols in the next [`PAIR_WINDOW`] bits, packed: bits 0–4 are the
+/// bits to consume, 5–11 the first symbol's advance, 12–19 the advance of both, 32–47 the first value, 48–63 the
+/// second. If only one symbol and its value lie within these bits, the second value repeats the first. 0 means that not
+/// even one does.
 #[derive(Clone, Copy, Default)]
 pub(in crate::decode) struct Pair(u64);
 
@@ -43,7 +44,7 @@ impl Pair {
         (self.0 >> 48) as i16
     }
 
-    /// Whether the pair is of no use at zigzag position `k`: no symbol fits, or the block ends between the two.
+    /// Whether the pair is of no use at zigzag position `k`: it has no symbol, or the block ends between the two.
     #[inline(always)]
     pub(in crate::decode) fn is_unfit(self, k: u32) -> bool {
         self.0 == 0 || (k + self.first_advance() >= 64 && self.advance() != self.first_advance())
@@ -56,7 +57,7 @@ pub(in crate::decode) struct PairTable {
 }
 
 impl PairTable {
-    /// Combines the symbols of a table for AC coefficients.
+    /// Creates the table from one that decodes the same AC coefficients one by one.
     pub(in crate::decode) fn new(table: &Table) -> Self {
         let mut window = Box::new([Pair::default(); 1 << PAIR_WINDOW]);
         for (bits, pair) in window.iter_mut().enumerate() {
@@ -91,7 +92,7 @@ impl PairTable {
         Self { window }
     }
 
-    /// Creates a placeholder in which no symbol fits, for scans that do not need the table.
+    /// Creates a table that decodes nothing, for scans that do not need it.
     pub(in crate::decode) fn unused() -> Self {
         Self {
             window: Box::new([Pair::default(); 1 << PAIR_WINDOW]),

@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 
 /// A symbol of a refinement scan with its sign, packed: bits 0–3 are the run, bit 4 is set for a new coefficient, bit 5
 /// if that is positive, and bit 6 if the block ends, together with a run of at least 2^run − 1 further blocks. Bits
-/// 8–12 are the bits to consume, or 0 if the code is longer than the window, is invalid, or has an impossible symbol.
+/// 8–12 are the bits to consume, or 0 if the code is longer than [`REFINEMENT_WINDOW`] bits, is invalid, or has an
+/// impossible symbol.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(in crate::decode) struct Refinement(u16);
 
@@ -28,7 +29,8 @@ impl Refinement {
         Self(run | is_new << 4 | positive << 5 | ends << 6 | (consumed as u16) << 8)
     }
 
-    /// Returns the number of zeros that the symbol passes, or the bits of the length of a run of blocks.
+    /// Returns the number of still zero coefficients that the symbol skips or, for an end-of-band run, the number of
+    /// bits that encode the run's length.
     #[inline(always)]
     pub(in crate::decode) fn run(self) -> u32 {
         u32::from(self.0 & 15)

@@ -9,9 +9,9 @@ const SKIP_WINDOW: u32 = 12;
 
 /// A table for skipping AC coefficients whose values are not needed, several per look-up.
 ///
-/// An entry combines all symbols that fit the window: bits 0–5 are the bits to consume, 6–15 how far the zigzag
-/// position `k` advances. An end of block advances by 1 and [`SKIPPED_END`]. [`UNFIT`] means that not even one symbol
-/// fits.
+/// An entry combines all symbols that lie, with their values, within the next [`SKIP_WINDOW`] bits: bits 0–5 are the
+/// bits to consume, 6–15 how far the zigzag position `k` advances. An end of block advances by 1 and [`SKIPPED_END`].
+/// [`UNFIT`] means that not even one symbol lies within these bits.
 pub(in crate::decode) struct SkipTable {
     window: Box<[u16; 1 << SKIP_WINDOW]>,
 }
@@ -20,7 +20,7 @@ pub(in crate::decode) struct SkipTable {
 /// other symbols of a window together, so that `k` modulo this value tells what the other symbols add.
 const SKIPPED_END: u32 = 256;
 
-/// An entry for windows in which no symbol fits. Its advance leaves any block.
+/// An entry for [`SKIP_WINDOW`] bits in which no symbol lies completely with its value. Its advance leaves any block.
 const UNFIT: u16 = 65 << 6;
 
 /// Whether the symbols that led to this `k` go beyond the block, or include an end of block that belongs to the next
@@ -31,7 +31,7 @@ fn has_left_block(k: u32) -> bool {
 }
 
 impl SkipTable {
-    /// Combines the symbols of a table for AC coefficients.
+    /// Creates the table from one that decodes the same AC coefficients one by one.
     pub(in crate::decode) fn new(table: &Table) -> Self {
         let mut window = Box::new([0; 1 << SKIP_WINDOW]);
         for (bits, entry) in window.iter_mut().enumerate() {
@@ -40,7 +40,7 @@ impl SkipTable {
         Self { window }
     }
 
-    /// Creates a placeholder in which no symbol fits, for scans that do not need the table.
+    /// Creates a table that skips nothing, for scans that do not need it.
     pub(in crate::decode) fn unused() -> Self {
         Self {
             window: Box::new([UNFIT; 1 << SKIP_WINDOW]),

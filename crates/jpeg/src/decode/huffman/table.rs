@@ -6,16 +6,16 @@ use crate::decode::bits::{Bits, extend};
 use crate::decode::huffman::codes::{Codes, LongCodes};
 use crate::error::Result;
 
-/// Number of bits that index a coefficient table. Its 4,096 entries take 4 bytes each, so that the tables for luma and
-/// for chroma fit the L1 cache together.
+/// Number of bits of the window: the next bits of the data, which index a table. Its 4,096 entries take 4 bytes each,
+/// so that the tables for luma and for chroma fit the L1 cache together.
 pub(super) const WINDOW: u32 = 12;
 
 /// `advance` of an end-of-block symbol, which leads beyond any block. In a progressive scan, the number of bits that
 /// encode the run of such blocks is added to it.
 pub(in crate::decode) const END_OF_BLOCK: u32 = 64;
 
-/// A symbol and, if it fits the window, its value, packed: bits 0–4 are the bits to consume, 5–11 how far the zigzag
-/// position `k` advances, 12–15 the size of a magnitude that did not fit the window, 16–31 the value.
+/// A symbol and, if it lies within the next [`WINDOW`] bits, its value, packed: bits 0–4 are the bits to consume, 5–11
+/// how far the zigzag position `k` advances, 12–15 the size of a value that lies beyond these bits, 16–31 the value.
 #[derive(Clone, Copy, Default)]
 pub(in crate::decode) struct Entry(pub(super) u32);
 
@@ -24,7 +24,7 @@ impl Entry {
         Self(consumed | advance << 5 | pending << 12 | (value as u32) << 16)
     }
 
-    /// Returns the bits of the code and, if it fits the window, of its value.
+    /// Returns the number of bits of the code and, if it lies within the next [`WINDOW`] bits, of its value.
     #[inline(always)]
     pub(super) fn consumed(self) -> u32 {
         self.0 & 31
@@ -36,13 +36,13 @@ impl Entry {
         self.0 >> 5 & 127
     }
 
-    /// Returns the size in bits of a value that did not fit the window; 0 if it did.
+    /// Returns the size in bits of a value that does not lie within the next [`WINDOW`] bits, or 0 if it does.
     #[inline(always)]
     pub(super) fn pending(self) -> u32 {
         self.0 >> 12 & 15
     }
 
-    /// Returns the value, if it fits the window.
+    /// Returns the value, or 0 if it does not lie within the next [`WINDOW`] bits.
     #[inline(always)]
     pub(super) fn value(self) -> i32 {
         (self.0 as i32) >> 16
@@ -56,8 +56,8 @@ pub(in crate::decode) enum Meaning {
     Dc,
     /// The symbol is a run and a size. Size 0 ends the block, except that (15,0) is a run of 16 zeros.
     Ac,
-    /// The symbol is a run and a size as in `Ac`, but (r,0) ends the block and the following 2^r − 1, plus as many as
-    /// the next r bits say.
+    /// The symbol is a run and a size as in `Ac`, but (r,0) with r below 15 ends this block and the band in the
+    /// following 2^r − 1 + n blocks, where n is the number in the next r bits.
     ProgressiveAc,
 }
 
@@ -119,7 +119,7 @@ impl Table {
         Ok((entry.advance(), value))
     }
 
-    /// Returns the entry of a code that is longer than the window.
+    /// Returns the entry of a code that is longer than [`WINDOW`] bits.
     #[cold]
     fn long_entry(&self, bits: u32) -> Result<Entry> {
         let (symbol, length) = self.long.find(bits)?;

@@ -16,7 +16,7 @@ pub(super) trait Coder {
     /// needed.
     fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16], mask: &mut u64) -> Result<()>;
 
-    /// Ends the run of blocks for which nothing is coded, at a restart marker.
+    /// Discards what is left of a run of blocks without coded coefficients. Called at each restart marker.
     fn restart(&mut self);
 }
 
@@ -41,7 +41,7 @@ pub(super) fn row<'a>(
     Ok(bits)
 }
 
-/// The first scan of a band (T.81, G.1.2.2).
+/// Decoder of the first scan of a band of AC coefficients (T.81, G.1.2.2).
 pub(super) struct First {
     table: Table,
     selection: &'static Selection,
@@ -104,7 +104,7 @@ impl Coder for First {
     }
 }
 
-/// A refinement scan of a band (T.81, G.1.2.3).
+/// Decoder of a refinement scan of a band of AC coefficients (T.81, G.1.2.3).
 pub(super) struct Refine {
     symbols: RefinementSymbols,
     finder: BitFinder,

@@ -1,10 +1,10 @@
 //! Decodes the scans of a progressive image in turns, some rows of each at a time, on several cores.
 //!
-//! A scan adds to what earlier scans of its band left, row by row, so it can go as far as they have come. Scans of
-//! other components or bands are independent of it. A worker decodes a few rows of one scan, then the same rows of the
-//! next one, and finally makes their samples: until then their coefficients stay in the cache of its core, and they are
-//! freed with that step. No worker waits for another one while there is a scan that can go on. Neither the samples nor
-//! the error depend on which worker did what: the error is the one that comes first in the file.
+//! A scan adds to the results of earlier scans of the same band, so in each row it follows them. Scans of other
+//! components or bands are independent of it. A worker decodes a few rows of one scan, then the same rows of the next
+//! one, and so on, and finally computes their samples. Until then, the coefficients of these rows stay in the cache of
+//! its core; afterwards they are freed. No worker waits for another one while there is a scan that can go on. Neither
+//! the samples nor the error depend on which worker did what: the error is the one that comes first in the file.
 
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -29,10 +29,11 @@ const BYTES_AT_A_TIME: usize = if cfg!(any(test, fuzzing)) {
 } else {
     512 << 10
 };
-/// Minimum number of steps into which an image is cut, because other cores have to wait for a step in progress.
+/// Minimum number of steps (groups of rows that a worker takes at a time) into which an image is cut, because other
+/// cores have to wait for a step in progress.
 const LEAST_STEPS: usize = 16;
-/// Maximum number of steps that a worker may be ahead of the hindmost one when it begins new rows. Otherwise it takes
-/// over rows of another core.
+/// Maximum number of steps (groups of rows) that a worker may be ahead of the job furthest behind when it begins new
+/// rows. Otherwise it takes over rows of another core.
 const AHEAD: u32 = 1;
 /// Value in `State::progress` for a job that has ended.
 const ALL: u32 = u32::MAX;
@@ -52,10 +53,10 @@ struct State {
     progress: Vec<u32>,
     /// For each job, whether a worker is processing it.
     busy: Vec<bool>,
-    /// The worker that was the first to take rows of each step, for all jobs. Their coefficients are in the cache of
-    /// its core.
+    /// For each step (group of rows), the worker that was the first to process its rows in any job. The coefficients of
+    /// these rows are in the cache of that worker's core.
     owners: Vec<Option<usize>>,
-    /// Number of workers that wait for a change.
+    /// Number of workers that sleep until the state changes.
     waiters: u32,
     /// The index of the failed job that comes first in the file, and its error.
     failure: Option<(usize, Error)>,
@@ -73,7 +74,8 @@ enum Next {
 }
 
 impl Wave {
-    /// Creates the wave of these jobs, each of which adds to the rows of its components.
+    /// Creates the shared state of these jobs, before any of them has started. `rows` are the coefficients of each
+    /// component.
     pub(super) fn new(jobs: Vec<Job>, rows: Vec<Rows>) -> Self {
         let state = State {
             progress: vec![0; jobs.len()],
@@ -153,7 +155,7 @@ impl Wave {
         }
     }
 
-    /// Waits for a change, at most for `A_MOMENT`, unless there is already something to do.
+    /// Waits until another worker changes the state, at most for `A_MOMENT`, unless there is already something to do.
     fn wait(&self, worker: usize) {
         let mut state = lock(&self.state);
         if !matches!(state.next(&self.jobs, self.step, worker), Next::Wait) {
@@ -212,7 +214,7 @@ impl State {
         }
     }
 
-    /// Makes `worker` the owner of `step`, unless the step has an owner already.
+    /// Records `worker` as the first one to process the rows of `step`, unless another worker was.
     fn own(&mut self, step: u32, worker: usize) {
         let step = step as usize;
         if self.owners.len() <= step {
@@ -221,9 +223,9 @@ impl State {
         self.owners[step].get_or_insert(worker);
     }
 
-    /// Chooses up to `step` rows of MCUs of a job that can go on. Steps that this worker owns come first, then steps
-    /// without an owner that are at most `AHEAD` steps ahead of the job furthest behind; among equals, the topmost
-    /// rows.
+    /// Chooses up to `step` rows of MCUs of a job that can go on. Rows that this worker was the first to process come
+    /// first, then rows that no worker has processed and that are at most [`AHEAD`] steps ahead of the job furthest
+    /// behind, then all others; among equals, the topmost rows.
     fn next(&self, jobs: &[Job], step: u32, worker: usize) -> Next {
         // Jobs that come after a failed one in the file no longer matter.
         let end = match self.failure {

@@ -1,4 +1,4 @@
-//! The result of the other core, which decodes from the middle of a scan on.
+//! The result of the core that decodes a scan from the middle on.
 
 use std::ops::Range;
 

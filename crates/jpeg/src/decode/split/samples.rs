@@ -1,5 +1,5 @@
-//! Computes the samples of the part that the other core has decoded, once both decoders have synchronized. Both cores
-//! share the components.
+//! Computes the samples of the second half of a scan, which another core has decoded to coefficients. Both cores
+//! compute samples: one those of the first component, the other those of all others.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::decode::request::Request;
 use crate::decode::split::decoded::{Decoded, SyncPoint};
 use crate::error::{Error, Result};
 
-/// The rest of a scan, as the other core has decoded it.
+/// The part of a scan whose coefficients were decoded by another core, and whose samples are still missing.
 pub(in crate::decode) struct Rest {
     pub(super) decoded: Decoded,
     pub(super) place: SyncPoint,
-    /// The MCUs whose samples are still missing: whole rows.
+    /// The MCUs whose samples are still missing, from the beginning of a row to the end of the scan.
     pub(super) mcus: Range<usize>,
 }
 

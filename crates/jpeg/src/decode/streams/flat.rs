@@ -9,7 +9,8 @@ use andon_kernels::huffman::Code;
 
 /// Number of places to probe for flat MCUs.
 const PLACES: u32 = 8;
-/// Number of bits from one probed place to the next: an odd number, so that the places differ in phase.
+/// Number of bits from one probed place to the next: an odd number, so that the places are at different bits of a
+/// repeated MCU.
 const DISTANCE: u32 = 211;
 
 /// The bits of a flat MCU: one whose DC differences and AC coefficients are all 0.

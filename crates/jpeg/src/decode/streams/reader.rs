@@ -9,25 +9,26 @@ use andon_kernels::huffman::{self, BLOCKS, Events, STREAMS, Tables as Codes};
 use crate::decode::entropy::Unstuffed;
 use crate::decode::streams::flat::Flat;
 
-/// Length of the margin by which a stretch extends into the next one, in MCUs of average length. Most streams
-/// synchronize within fewer MCUs.
+/// Number of MCUs of average length by which the data that a stream reads (its stretch) extend into those of the next
+/// stream. Most streams synchronize within fewer MCUs.
 const MARGIN: u32 = 6;
 
-/// Minimum length of a stretch's unread rest for which its second half is given to an idle stream, as a multiple of the
-/// margin ([`MARGIN`]).
+/// Minimum length of the data that a stream has yet to read for their second half to be given to an idle stream, as a
+/// multiple of [`Reader::margin`].
 const LEAST_CUT: u32 = 4;
 
-/// Blocks of a stretch whose values are stored contiguously: those of a few calls of the kernel.
+/// Number of blocks of a stream whose values are stored contiguously: those of a few calls of [`huffman::decode`].
 const CHUNK: usize = 8 * BLOCKS;
 
-/// Maximum initial capacity of a stretch for beginnings of MCUs, and for chunks. Both grow beyond it if needed.
+/// Maximum initial capacity of the two lists of a stretch: its recorded beginnings of MCUs, and its chunks of values.
+/// Both lists grow beyond this capacity if needed.
 const ROOM_TO_NOTE: usize = 256;
 
-/// Number of values for which a core has room. It is the same for every image, so that the next image reuses the
+/// Capacity of a core's buffer of values, in values. It is the same for every image, so that the next image reuses the
 /// memory.
 const ROOM: usize = 1 << 20;
 
-/// Number of calls of the kernel between two checks for an interrupt.
+/// Number of calls of [`huffman::decode`] between two checks for an interrupt.
 const CALLS: usize = 64;
 
 /// The data to read, their codes and their average sizes.
@@ -47,8 +48,8 @@ pub(super) struct Reader {
 /// The part of a window that one core has read.
 pub(super) struct Part {
     pub(super) stretches: Vec<Stretch>,
-    /// Coefficients of all blocks that were read, as far as decoding at the requested scale needs them. Each chunk belongs
-    /// to one stretch.
+    /// Coefficients of all blocks that were read, as far as decoding at the requested scale needs them. Each chunk
+    /// (contiguous range of them) comes from one stream.
     values: Buffer<i16>,
 }
 
@@ -56,24 +57,24 @@ pub(super) struct Part {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KnownMcu {
     pub(super) position: u32,
-    /// Index of the part of the window that the MCU is in.
+    /// Index in [`Streams::parts`](super::Streams::parts) of the part of the window that the MCU is in.
     pub(super) part: usize,
-    /// Index of the MCU's stretch in the part.
+    /// Index in [`Part::stretches`] of the bits that the MCU was read from.
     pub(super) stretch: usize,
-    /// Index of the MCU in its stretch.
+    /// Number of MCUs that the same stream read before this one.
     pub(super) index: u32,
-    /// Index of the MCU's first value among the values of the part.
+    /// Index of the MCU's first value in [`Part::values`].
     pub(super) place: u32,
 }
 
 /// A contiguous run of bits that one stream has read.
 #[derive(Default)]
 pub(super) struct Stretch {
-    /// Chunks of the part's values that the stretch has filled, in order.
+    /// Ranges of [`Part::values`] that hold the coefficients of the stretch, in order.
     chunks: Vec<Range<usize>>,
     /// Recorded beginnings of MCUs: the bit, the index of the MCU, and where its values are.
     pub(super) starts: Vec<huffman::Event>,
-    /// Index of the first MCU after the last error.
+    /// Index of the first MCU after the last error in these bits.
     first_valid: u32,
     /// Number of MCUs that were read completely.
     pub(super) mcus: usize,
@@ -82,18 +83,19 @@ pub(super) struct Stretch {
 }
 
 impl Reader {
-    /// Returns the number of bits by which a stretch extends into the next one.
+    /// Returns the number of bits by which the data that a stream reads extend into those of the next stream.
     pub(super) fn margin(&self) -> u32 {
         MARGIN * self.bits_per_mcu + 64
     }
 
-    /// Returns the number of bits whose values fill half of the room, if their MCUs are not shorter than the average.
+    /// Returns the number of bits whose values fill half of a core's buffer ([`ROOM`]), if their MCUs are not shorter
+    /// than the average.
     pub(super) fn window(&self) -> u32 {
         let mcus = ROOM / 2 / self.values_per_mcu;
         u32::try_from(mcus as u64 * u64::from(self.bits_per_mcu)).unwrap_or(u32::MAX)
     }
 
-    /// Creates a stretch with capacity for about `mcus` MCUs.
+    /// Creates an empty record of the bits that one stream reads, with capacity for about `mcus` MCUs.
     fn stretch(&self, mcus: usize) -> Stretch {
         let start_count = 2 * MARGIN as usize + mcus / huffman::RECORD_INTERVAL as usize;
         let chunks = 2 + mcus * self.values_per_mcu / (CHUNK * self.longest);
@@ -136,14 +138,14 @@ struct Reading<'a> {
     of: &'a Reader,
     stretches: Vec<Stretch>,
     streams: huffman::Streams,
-    /// Index of the stretch that each stream reads.
+    /// Index in `stretches` of the bits that each stream is reading.
     stretch: [usize; STREAMS],
     values: Buffer<i16>,
     events: Events,
 }
 
 impl Reading<'_> {
-    /// Divides the bits into one stretch for each stream.
+    /// Divides the bits into one contiguous stretch for each stream.
     fn begin(&mut self, bits: Range<u32>) {
         let length = u64::from(bits.end - bits.start);
         let part = |number: usize| bits.start + (length * number as u64 / STREAMS as u64) as u32;
@@ -169,7 +171,7 @@ impl Reading<'_> {
         self.streams.begin(stream, bits, record_range);
     }
 
-    /// Advances each stream by some blocks. Returns `false` if there is no room for their values.
+    /// Advances each stream by up to [`BLOCKS`] look-ups. Returns `false` if the buffer has no room for their values.
     fn go_on(&mut self) -> bool {
         let room = (BLOCKS + 1) * self.of.longest;
         for stream in 0..STREAMS {
@@ -194,7 +196,8 @@ impl Reading<'_> {
         true
     }
 
-    /// Assigns another chunk to the stream and moves its unfinished block there. Returns `false` if there is no room.
+    /// Assigns another range of the buffer of values to the stream and moves its unfinished block there. Returns
+    /// `false` if the buffer is full.
     #[cold]
     fn next_chunk(&mut self, stream: usize) -> bool {
         let chunk = self.values.len()..self.values.len() + CHUNK * self.of.longest;
@@ -254,7 +257,8 @@ impl Part {
         self.stretches.iter().map(|it| it.starts.len()).sum()
     }
 
-    /// Returns the recorded MCUs of this part, whose index is `number`, except those before an error in their stretch.
+    /// Returns the recorded MCUs of this part, whose index in the window is `number`, except those that a stream read
+    /// before an error.
     pub(super) fn known_mcus(&self, number: usize) -> impl Iterator<Item = KnownMcu> {
         let stretches = self.stretches.iter().enumerate();
         stretches.flat_map(move |(index, stretch)| {
@@ -270,7 +274,7 @@ impl Part {
         })
     }
 
-    /// Returns the values of `stretch` from `cursor` on.
+    /// Returns the values of the bits that one stream has read, from `cursor` on.
     pub(super) fn values<'a>(&'a self, stretch: &'a Stretch, cursor: &'a mut Cursor) -> Values<'a> {
         Values {
             part: self,
@@ -280,7 +284,8 @@ impl Part {
     }
 }
 
-/// A position among the values of a stretch: the index of the chunk, and the index of the value.
+/// A position among the values of a [`Stretch`]: the index of a range in its `chunks`, and the index of a value in
+/// [`Part::values`].
 #[derive(Clone, Copy)]
 pub(super) struct Cursor {
     chunk: usize,
@@ -288,8 +293,8 @@ pub(super) struct Cursor {
 }
 
 impl Stretch {
-    /// Returns the cursor to the values of the block that was stored at `place`. If a chunk ends there, the block was
-    /// moved to the next chunk.
+    /// Returns the cursor to the values of the block that was stored at index `place` of [`Part::values`]. If a chunk
+    /// ends there, the block was moved to the next chunk.
     pub(super) fn cursor(&self, place: u32) -> Cursor {
         let place = place as usize;
         let mut chunks = self.chunks.iter();
@@ -316,7 +321,7 @@ impl Cursor {
     }
 }
 
-/// The values of a stretch from a cursor on, in pieces of whole blocks.
+/// The values of a [`Stretch`] from a cursor on, in pieces of whole blocks.
 pub(super) struct Values<'a> {
     part: &'a Part,
     stretch: &'a Stretch,

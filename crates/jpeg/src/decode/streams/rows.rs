@@ -1,4 +1,4 @@
-//! Copies values from the order of the data to rows of blocks.
+//! Copies coefficients, which streams store in the order of the data, to rows of blocks.
 
 use std::ops::Range;
 

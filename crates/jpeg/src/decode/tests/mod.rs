@@ -1,4 +1,5 @@
-//! Tests that neither cores nor sizes change a sample, and that samples stay what they are.
+//! Tests that samples depend neither on the number of cores nor on which other sizes are requested, and that they equal
+//! recorded ones.
 
 mod streams;
 
@@ -145,8 +146,9 @@ fn a_lent_core_changes_no_answer_to_cut_and_damaged_files() {
     }
 }
 
-/// Compares the samples of every file with their hashes from when they equalled those of libjpeg-turbo. Steps and
-/// windows are smaller here than in the comparison with libjpeg-turbo itself (`andon-codecs`).
+/// Compares a hash of the samples of all files, at each size, with the one that was recorded when the samples were last
+/// compared with those of libjpeg-turbo. Steps and windows are smaller here than in that comparison (in
+/// `andon-codecs`).
 #[test]
 fn samples_are_what_they_were() {
     let mut sums = [0; 4];

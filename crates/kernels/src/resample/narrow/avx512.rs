@@ -51,7 +51,7 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     }
 }
 
-/// Filters source rows vertically: adds up the weighted steps of each column.
+/// Filters source rows vertically: adds up the weighted source rows (`steps`) of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.

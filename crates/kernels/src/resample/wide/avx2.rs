@@ -27,7 +27,7 @@ const SHAPE: Shape<f32> = Shape {
 /// Number of lanes in a register.
 const WIDE: usize = 8;
 
-/// Converts a row to a step of floats.
+/// Converts a source row to floats, the form that [`down`] multiplies.
 ///
 /// # Safety
 /// The conditions of [`Passes::fill`] must hold.
@@ -38,7 +38,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
-/// Filters source rows vertically: adds up the weighted steps of each column.
+/// Filters source rows vertically: adds up the weighted source rows (`steps`) of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.

@@ -27,7 +27,7 @@ const SHAPE: Shape<f32> = Shape {
 /// Number of lanes in a register.
 const WIDE: usize = 16;
 
-/// Converts a row to a step of floats.
+/// Converts a source row to floats, the form that [`down`] multiplies.
 ///
 /// # Safety
 /// The conditions of [`Passes::fill`] must hold.
@@ -44,7 +44,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
-/// Filters source rows vertically: adds up the weighted steps of each column.
+/// Filters source rows vertically: adds up the weighted source rows (`steps`) of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -86,8 +86,8 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Filters rows horizontally, four rows at a time and 16 results each. When results are too far apart, the AVX2 version
-/// is used.
+/// Filters rows horizontally, four rows at a time and 16 results each. When the input samples of neighbouring results
+/// lie too far apart for a permutation, the AVX2 version is used.
 ///
 /// # Safety
 /// The conditions of [`Passes::along`] must hold.

@@ -19,7 +19,7 @@ pub(super) const PASSES: Passes<u16, f32> = Passes {
 /// Number of lanes in a register.
 const WIDE: usize = 4;
 
-/// Converts a row to a step of floats.
+/// Converts a source row to floats, the form that [`down`] multiplies.
 ///
 /// # Safety
 /// The conditions of [`Passes::fill`] must hold.
@@ -30,7 +30,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
-/// Filters source rows vertically: adds up the weighted steps of each column.
+/// Filters source rows vertically: adds up the weighted source rows (`steps`) of each column.
 ///
 /// # Safety
 /// The conditions of [`Passes::down`] must hold.
@@ -75,8 +75,8 @@ unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
-/// Filters `N` rows horizontally, four results at a time, one to a lane. Four neighbouring samples of every result are
-/// loaded and transposed, so that each lane adds up its own in their order.
+/// Filters `N` rows horizontally, four results at a time, one to a lane. Four neighbouring samples for each of the
+/// results are loaded and transposed, so that each lane adds up the weighted samples of one result from left to right.
 ///
 /// # Safety
 /// Each row must have [`bands::slack`] samples beyond the input, and `out` must have room for `N` result rows.

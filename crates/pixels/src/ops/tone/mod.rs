@@ -294,7 +294,7 @@ struct Toned {
 
 impl Toned {
     /// Returns the model of the result: the model that the map works in, so that the next effect need not convert
-    /// again. CMYK is converted back, because an earlier decision of the planner kept it.
+    /// again. A CMYK image is converted back, because the planner has decided that it stays CMYK.
     fn model_after(&self, model: Model) -> Model {
         match model {
             Model::Cmyk => model,

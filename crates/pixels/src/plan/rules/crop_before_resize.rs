@@ -16,8 +16,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Returns whether a view crops after scaling. Views are already combined so that they crop first; see
-/// [`View::crop`](crate::plan::view::View::crop).
+/// Returns whether a crop follows a scaling in the recipe. The draft needs no change, because combining the steps has
+/// moved such crops before the scaling; see [`View::crop`](crate::plan::view::View::crop).
 fn act(draft: &mut Draft<'_>) -> bool {
     let cut = |run: &Run| matches!(run, Run::View(view) if view.is_cut_scaled);
     draft.runs.first.is_cut_scaled || draft.runs.rest.iter().any(cut)

@@ -19,8 +19,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides how the decoded image is brought to its part and size. Returns whether the geometry of the recipe amounts to
-/// copying pixels.
+/// Decides how the decoded image is brought to the part and size that are shown. Returns whether the geometry of the
+/// recipe amounts to copying pixels.
 fn act(draft: &mut Draft<'_>) -> bool {
     if draft.drawing.is_some() {
         return false;

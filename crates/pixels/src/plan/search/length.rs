@@ -12,13 +12,13 @@ pub(crate) struct Length {
     pub(crate) bytes: u64,
     /// Whether the shortest file becomes the result if none is short enough.
     pub(crate) shortest: bool,
-    /// The highest quality to try. A quality above the source's own would show nothing more of it.
+    /// The highest quality to try. A quality above the source's own would preserve no more detail.
     pub(crate) quality: u8,
 }
 
 impl Length {
-    /// Returns the most bytes of the best file so far, which is kept while another one is tried, for a frame of `frame`
-    /// bytes.
+    /// Returns an upper limit, in bytes, of the best file so far, which is kept while another one is tried. `frame` is
+    /// the size of the frame in bytes.
     pub(crate) fn best_bytes(self, frame: u64) -> u64 {
         match self.shortest {
             true => frame,
