@@ -387,24 +387,6 @@ fn pack(samples: impl Iterator<Item = u16>, bits: u32) -> Vec<u8> {
 // ---- headers ----
 
 #[test]
-fn a_page_offset_in_pixels_is_told_and_one_in_micrometres_is_not() {
-    let file = encode(
-        png(),
-        &test_image(Model::Gray, Depth::U8, false, 4, 4),
-        &Encode::default(),
-    );
-    let offset = |unit: u8| {
-        let mut data = (-5i32).to_be_bytes().to_vec();
-        data.extend(7i32.to_be_bytes());
-        data.push(unit);
-        let with = with_chunk(&file, b"oFFs", &data);
-        png().probe(&with).expect("a header").page_offset
-    };
-    assert_eq!(offset(0), (-5, 7));
-    assert_eq!(offset(1), (0, 0));
-}
-
-#[test]
 fn an_animation_tells_its_frames_and_gives_its_default_image() {
     let image = test_image(Model::Gray, Depth::U8, false, 4, 4);
     let file = encode(png(), &image, &Encode::default());

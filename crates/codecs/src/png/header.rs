@@ -51,7 +51,6 @@ pub(super) struct Header<'a> {
     longest_frame: u64,
     /// Whether a composed frame may be transparent somewhere even if its pixels are opaque.
     clears: bool,
-    offset: (i32, i32),
     other_metadata: bool,
     code_points: Option<Space>,
     /// The iCCP chunk: name, method, deflated profile.
@@ -168,7 +167,6 @@ impl<'a> Header<'a> {
             fewest_bytes: self.inflated_length() / DEFLATE_RATIO,
             decoder_nanos: self.chunks.saturating_sub(FEW_CHUNKS) * NANOS_PER_CHUNK
                 / u64::from(self.frames()),
-            page_offset: self.offset,
             ..Info::new(NAME, self.width, self.height, model)
         }
     }
@@ -337,14 +335,6 @@ impl<'a> Header<'a> {
             b"acTL" => {
                 if let (8, &[frames, plays]) = (chunk.data.len(), &longs(chunk.data)[..]) {
                     self.animated = Some(Animated { frames, plays });
-                }
-            }
-            b"oFFs" => {
-                // The last byte is the unit. Only offsets in pixels are used; those in micrometres cannot be converted.
-                if let [numbers @ .., 0] = chunk.data
-                    && let (8, &[x, y]) = (numbers.len(), &longs(numbers)[..])
-                {
-                    self.offset = (x as i32, y as i32);
                 }
             }
             _ => {}

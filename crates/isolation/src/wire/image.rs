@@ -32,7 +32,6 @@ fields!(Info {
     decoder_bytes,
     decoder_nanos,
     fewest_bytes,
-    page_offset,
 });
 fields!(Animation {
     plays,
@@ -369,7 +368,6 @@ mod tests {
                 apart: true,
             }),
             quality: Some(75),
-            page_offset: (-3, 4),
             space: Space::DISPLAY_P3,
             ..Info::new("webp", 640, 480, Model::Cmyk)
         });

@@ -49,9 +49,6 @@ pub struct Info {
     /// Smallest possible length in bytes of a file with this many pixels; 0 if the format can encode any number of
     /// pixels in a few bytes.
     pub fewest_bytes: u64,
-    /// Offset in px of the image on a larger page, as the `oFFs` chunk of a PNG declares it; (0, 0) for all other
-    /// files. Plans ignore it.
-    pub page_offset: (i32, i32),
 }
 
 impl Info {
@@ -77,7 +74,6 @@ impl Info {
             decoder_bytes: 0,
             decoder_nanos: 0,
             fewest_bytes: 0,
-            page_offset: (0, 0),
         }
     }
 
