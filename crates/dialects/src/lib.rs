@@ -1,7 +1,7 @@
 //! URL languages: what the target of a request asks for, and how to write requests as targets.
 //!
-//! [`Dialects`] is the entry point. It applies the rewrite rules, tries each dialect in turn, and takes a target that
-//! no dialect reads for the path of a plain file. Nothing here opens a file or an image.
+//! [`Dialects`] is the entry point. It applies the rewrite rules and tries each dialect in turn. A target that no
+//! dialect reads is treated as the path of a plain file. Nothing here opens a file or an image.
 //!
 //! ```
 //! use andon_dialects::{Config, Dialects, Source};

@@ -4,7 +4,7 @@ use crate::{ParseError, Word, spelling};
 
 /// The words that an argument accepts, and the value of each word.
 pub(crate) struct Choices<T: 'static> {
-    /// The words, for the declaration of the argument.
+    /// The accepted words, which the argument's declaration lists, too.
     pub(crate) words: &'static [&'static str],
     /// The values, in the order of their words.
     pub(crate) values: &'static [T],

@@ -137,8 +137,9 @@ fn line(mistake: &Mistake, text: &str) -> Option<usize> {
     Some(line_of(text, span.start))
 }
 
-/// Whether line number `key` is in the table whose header is line number `header`. An error about that whole table may
-/// only be a consequence of blanking line `key`, and is then not reported.
+/// Whether line number `key` is in the table whose header is line number `header`. Lines with an error are blanked
+/// before the rest of the file is checked. If line `key` was blanked, an error about its whole table may only be a
+/// consequence, and is not reported.
 fn is_in_table(text: &str, key: usize, header: usize) -> bool {
     let is_header = |line: &str| line.trim_start().starts_with('[');
     let mut lines = text.lines().skip(header.saturating_sub(1));

@@ -72,8 +72,8 @@ impl Scenario {
     /// Reads and checks a scenario file, including whether it can run on this machine.
     ///
     /// # Errors
-    /// The mistakes found (up to 10 in the text, otherwise the first invalid value), with file, line and key and what
-    /// would be valid.
+    /// Up to 10 mistakes in the file's syntax, keys and types; if it has none, the first value that is invalid. Each
+    /// comes with file, line and key, and what would be valid.
     pub fn read(file: &Path) -> Result<Self, ScenarioError> {
         let wrong = |error: ScenarioError| error.in_file(file);
         let text = fs::read_to_string(file)
@@ -97,8 +97,8 @@ impl Scenario {
     /// Reads and checks a scenario's text. Relative paths in it start from `dir`.
     ///
     /// # Errors
-    /// The mistakes found (up to 10 in the text, otherwise the first invalid value), with line and key and what would
-    /// be valid.
+    /// Up to 10 mistakes in the text's syntax, keys and types; if it has none, the first value that is invalid. Each
+    /// comes with line and key, and what would be valid.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, ScenarioError> {
         let mut scenario: Self =
             ScenarioError::reading(text, &andon_settings::Known::default(), |all| all.read())?;

@@ -59,15 +59,16 @@ pub(crate) struct OverloadArgs {
 pub(crate) struct Run {
     machine: raw::Machine,
     seconds: u64,
-    /// Closed loops of four connections per core, before and after everything else.
+    /// Peak throughput, measured with closed loops of four connections per core, before and after everything else.
     peak: [Peak; 2],
-    /// Phase with 80 % of the first peak offered.
+    /// Phase in which the offered rate is 80 % of the peak throughput measured at the beginning.
     normal: Phase,
-    /// Phase in which the offered rate is `times` times the first peak.
+    /// Phase in which the offered rate is `times` times the peak throughput measured at the beginning.
     overload: Phase,
-    /// The offered rate during the overload, divided by the first peak.
+    /// The offered rate during the overload, divided by the peak throughput measured at the beginning.
     times: f64,
-    /// Phase with half of the first peak offered, right after the overload.
+    /// Phase right after the overload, in which the offered rate is half of the peak throughput measured at the
+    /// beginning.
     after: Phase,
     /// Recovery time in seconds: from the end of the overload to its last response, plus the time from the start of
     /// half load to the last rejection or the last response that took more than twice the p99 of 80 % load.

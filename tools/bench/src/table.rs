@@ -1,4 +1,4 @@
-//! Prints the comparison on one screen.
+//! Prints the comparison of Andon with other libraries, by format and size, as tables that fit on one screen.
 
 use crate::compare::{Run, of, ratios, sides};
 use crate::engines::{Contestant, Format};

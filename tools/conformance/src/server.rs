@@ -1,4 +1,4 @@
-//! A real server for the set's folder: `andon serve` in a process of its own.
+//! A real server (`andon serve` in a process of its own) that serves the folder of the conformance set.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

@@ -517,7 +517,8 @@ const PURGES: &str = "purges";
 /// Name of the object with which conditional writes are checked. It exists only in a bucket that ignores conditions.
 const CONDITION: &str = "condition";
 const MOST_LOOKUPS: usize = 64;
-/// Largest number of objects whose versions are remembered, at about 200 bytes each.
+/// Largest number of objects in the bucket whose versions are remembered for conditional writes, at about 200 bytes
+/// each.
 const MOST_VERSIONS: u64 = 4096;
 /// Largest number of attempts to add a purge. Two nodes that purge at the same moment conflict only once or twice.
 const MOST_ATTEMPTS: u32 = 16;

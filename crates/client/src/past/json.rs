@@ -21,7 +21,7 @@ const METHOD: [&str; 10] = [
     "/properties/httpMethod",
 ];
 
-/// JSON pointers to the target or the absolute URL.
+/// JSON pointers to the target or the absolute URL; the first one that matches is used.
 const TARGET: [&str; 12] = [
     "/target",
     "/request/uri",
@@ -40,7 +40,7 @@ const TARGET: [&str; 12] = [
 /// JSON pointers to the query, for formats whose target has none.
 const QUERY: [&str; 4] = ["/args", "/query_string", "/query", "/url/query"];
 
-/// JSON pointers to the status.
+/// JSON pointers to the status; the first one that matches is used.
 const STATUS: [&str; 10] = [
     "/status",
     "/DownstreamStatus",
@@ -54,7 +54,7 @@ const STATUS: [&str; 10] = [
     "/properties/httpStatusCode",
 ];
 
-/// JSON pointers to the time.
+/// JSON pointers to the time of a request; the first one that matches is used.
 const TIME: [&str; 10] = [
     "/time",
     "/StartUTC",

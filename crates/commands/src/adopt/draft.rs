@@ -182,8 +182,9 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds rewrites for recognised prefixes other than `mount`, the prefix of the dialect, and for URLs of an endpoint
-    /// that end with a slash.
+    /// Adds rewrite rules to `mount`, the prefix at which the draft serves the dialect. They rewrite URLs with other
+    /// prefixes that occur in the logs, and remove a slash at the end of a path if the dialect has only one path, such
+    /// as `/_image`.
     fn add_rewrites(
         &mut self,
         kind: &'static Form,

@@ -328,7 +328,8 @@ impl Dialects {
         }
     }
 
-    /// Whether the target has a signature, for its beginning at least, that opens closed dialects.
+    /// Whether a valid signature covers the target, or at least its beginning. Such a target may use dialects that are
+    /// closed to unsigned URLs.
     fn is_signed(
         &self,
         request: &ImageRequest,

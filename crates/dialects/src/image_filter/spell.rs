@@ -1,4 +1,4 @@
-//! Writes wishes (requests in the terms that all dialects share) as URLs of nginx's image filter at the root.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of nginx's image filter without a path prefix.
 
 use andon_recipe::{Fitting, Wish};
 

@@ -1,4 +1,4 @@
-//! Writes wishes (requests in the terms that all dialects share) as URLs of Photon for a path at the root.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of Photon without a path prefix.
 
 use andon_recipe::{Colour, Fitting, Wish};
 

@@ -1,4 +1,4 @@
-//! Writes wishes (requests in the terms that all dialects share) as URLs of thumbor and imagor at the root.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of thumbor and imagor without a path prefix.
 
 use andon_recipe::{Fitting, Wish};
 

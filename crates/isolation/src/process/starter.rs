@@ -25,8 +25,8 @@ pub(crate) struct Starter {
     _process: Child,
 }
 
-/// Request to start a worker. Like every request to the starter, this byte is followed by the number of a worker
-/// process, which this request ignores.
+/// Request to start a worker. Like every request to the starter, this byte is followed by the process id of a worker,
+/// which this request ignores.
 const START: u8 = b'S';
 /// Request to kill a worker, and to report its exit status.
 const KILL: u8 = b'K';
@@ -64,7 +64,7 @@ impl Starter {
         })
     }
 
-    /// Starts a worker and returns its number and the socket to it.
+    /// Starts a worker and returns its process id and the socket to it.
     ///
     /// # Errors
     /// If no worker could be started, or the starter is gone.
@@ -187,7 +187,8 @@ fn serve(
     }
 }
 
-/// Starts a worker and sends its number and socket to the server, or only a number if it could not be started.
+/// Starts a worker and sends its process id and its socket to the server, or only a process id of 0 if it could not be
+/// started.
 fn start(
     socket: &UnixStream,
     worker: &WorkerProgram<'_>,

@@ -122,7 +122,7 @@ impl Output {
         }
     }
 
-    /// Returns the planes with the samples of all rows taken.
+    /// Returns the planes, after the samples of all decoded rows have been computed and written to them.
     pub(super) fn planes(self) -> Result<Vec<PlaneDecoder>> {
         match self {
             Self::Local(planes) => Ok(planes),

@@ -16,9 +16,9 @@ pub(super) enum Route {
     Elsewhere,
     /// Strips of rows are decoded on all idle cores ([`super::strips`]).
     Strips,
-    /// The scan is read at many places at once ([`super::streams`]).
+    /// The scan is decoded at 32 positions at once with SIMD instructions ([`super::streams`]).
     Streams,
-    /// An idle core decodes from the middle of the scan on ([`super::split`]).
+    /// An idle core decodes the second half of the scan, and this core the first ([`super::split`]).
     Split,
     /// This core decodes row by row, and an idle one makes the samples ([`super::output`]).
     SamplesApart,
@@ -26,7 +26,7 @@ pub(super) enum Route {
     Plain,
 }
 
-/// What the choice of a route depends on.
+/// The properties of a scan and of the machine that determine how the scan is decoded ([`Route`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
     /// Whether an earlier scan already contained a component of this one. libjpeg mixes the coefficients of both.
@@ -101,17 +101,18 @@ pub(super) fn routes(scan: &Facts) -> impl Iterator<Item = Route> + use<> {
         .filter_map(|(route, suits)| suits.then_some(route))
 }
 
-/// Returns whether a sequential image at full size is decoded from its middle on if a core is idle. This pays only if
-/// decoding the `bytes` is more work than computing the `samples` (of all components), because otherwise the other core
-/// computes samples all the time. Of sixteen photos of 4 megapixels, 4:2:0, those with at least one bit per pixel
-/// became 1.01 to 1.16 times as fast, and those with fewer up to 1.16 times as slow.
+/// Returns whether a sequential image at full size is decoded in two halves if another core is idle, which decodes the
+/// second half. This pays only if decoding the `bytes` is more work than computing the `samples` (of all components).
+/// Otherwise it is faster if one core decodes the whole image and the other one computes all samples. Of sixteen photos
+/// of 4 megapixels, 4:2:0, those with at least one bit per pixel were decoded 1.01 to 1.16 times as fast in two halves,
+/// while decoding those with fewer took up to 1.16 times as long.
 #[must_use]
 pub fn splits_in_full(bytes: u64, samples: u64) -> bool {
     bytes >= WORTH_IT as u64 && 3 * 8 * bytes >= 2 * samples && 2 * samples <= MOST_BYTES
 }
 
-/// Maximum size in bytes of an image's coefficients for decoding it from its middle on at full size. Those of the
-/// second half are held in memory.
+/// Maximum size in bytes of an image's coefficients for decoding it in two halves at full size. Those of the second
+/// half are held in memory.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Minimum number of samples at full size for which waking another core to compute them pays: about half a millisecond

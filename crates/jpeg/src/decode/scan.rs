@@ -91,7 +91,7 @@ impl<'a> Intervals<'a> {
         }
     }
 
-    /// Creates a single interval that has already begun and never ends.
+    /// Creates a cursor that ignores restart markers: all MCUs belong to one interval, which has already begun.
     pub(super) fn endless(data: &'a Unstuffed) -> Self {
         Self::inside(data, 0, u32::MAX)
     }

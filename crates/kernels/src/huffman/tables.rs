@@ -345,7 +345,8 @@ impl Runs {
         &self.0[1 << bits..2 << bits]
     }
 
-    /// Returns the AC symbols that follow the first symbol `first` of a window.
+    /// Returns the AC symbols whose codes follow that of the symbol `first` within `window`, the next [`WINDOW`] bits
+    /// of a stream.
     fn following(&self, window: u32, first: Half) -> Half {
         match WINDOW.checked_sub(first.consumed()) {
             Some(bits) if !first.is_bad() => self.of(bits)[(window & ((1 << bits) - 1)) as usize],

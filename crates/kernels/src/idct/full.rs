@@ -32,9 +32,9 @@ const F_2_053: i32 = 16819;
 const F_2_562: i32 = 20995;
 const F_3_072: i32 = 25172;
 
-/// Weights of frequencies 2 and 6 in the outer even outputs.
+/// Weights of frequencies 2 and 6 in the sums of even frequencies that outputs 0, 3, 4 and 7 are computed from.
 pub(crate) const OUTER: [i32; 2] = [F_0_541 + F_0_765, F_0_541];
-/// Weights of frequencies 2 and 6 in the inner even outputs.
+/// Weights of frequencies 2 and 6 in the sums of even frequencies that outputs 1, 2, 5 and 6 are computed from.
 pub(crate) const INNER: [i32; 2] = [F_0_541, F_0_541 - F_1_847];
 /// Weights of the sums 3 + 7 and 1 + 5 of frequencies in odd parts 0 and 2.
 pub(crate) const SUMS_02: [i32; 2] = [F_1_175 - F_1_961, F_1_175];

@@ -8,8 +8,8 @@ use crate::frame::Model;
 use crate::space::{Icc, Primaries, Space, Transfer};
 
 impl Space {
-    /// Longest profile, in bytes, that is parsed to recognise it: profiles of a matrix and curves are no longer.
-    /// Parsing longer ones takes long, so only their header is examined.
+    /// Largest size in bytes of a profile that is parsed to recognise it. Profiles that consist of a matrix and curves
+    /// are never larger. Parsing larger ones would take long, so only their header is examined.
     pub const MATRIX_BYTES: usize = 64 << 10;
 
     /// Returns the colour space of an image of this model with this ICC profile. The space is marked as profiled, with

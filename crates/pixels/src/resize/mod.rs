@@ -263,7 +263,8 @@ impl Resample {
     }
 }
 
-/// The opacity for full-size planes and, where their axes differ, for chroma planes.
+/// The opacity by which samples are weighted: for full-size planes and, if they are resampled differently, for chroma
+/// planes.
 struct Opacity<T: Plain> {
     luma: Weights<T>,
     chroma: Option<Weights<T>>,

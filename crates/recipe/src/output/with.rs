@@ -1,10 +1,10 @@
-//! Options of a single format.
+//! Output options that a format defines for itself, such as `with:level:6`, the compression level of PNG.
 
 use super::Setting;
 use crate::words::is_taken;
 use crate::{Arg, ParseError, Word};
 
-/// The word for options of a single format.
+/// The word for options that a format defines for itself.
 pub(super) const SETTINGS: &[Setting] = &[Setting {
     word: &WITH,
     read: |output, parts| {

@@ -302,7 +302,8 @@ impl Resolver {
         }
     }
 
-    /// Whether the file of a request, which was read a moment ago, still has this status.
+    /// Whether the file of a request is unchanged since it was read a moment ago: its inode, size and times must still
+    /// equal `status`. Returns `false` if the check would have to access the disk.
     pub(crate) fn is_still(&self, request: &ImageRequest, status: &Status) -> bool {
         self.origins.is_still(request.source.as_str(), status)
     }

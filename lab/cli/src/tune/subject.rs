@@ -21,7 +21,8 @@ pub(super) struct Subject {
     pub(super) description: String,
     /// The user's configuration with absolute paths, or `None` without `--config`.
     pub(super) user_config: Option<Table>,
-    /// The configuration that servers are started with: the same images, but no listen addresses and no disk tier.
+    /// The configuration that servers are started with: the user's, or the default one, without listen addresses and
+    /// without a disk tier. If another folder of images was given, or images were generated, it is the only origin.
     pub(super) config: Table,
     /// Environment variables that the configuration names.
     pub(super) inherit: Vec<String>,

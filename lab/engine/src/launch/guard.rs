@@ -47,7 +47,7 @@ pub(super) struct LaunchSpec {
 }
 
 impl Guard {
-    /// Creates a guard that is the running program itself, started with these arguments, which must lead it to
+    /// Uses the running program as the guard: it is started again with these arguments, with which it must call
     /// [`stand`].
     pub fn this_program<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
         Self {

@@ -32,7 +32,7 @@ pub struct Pass {
 pub struct SyscallRow {
     /// Name of the call, e.g. `openat`.
     pub name: String,
-    /// Calls per request.
+    /// Number of calls of this system call per request.
     pub calls: f64,
     /// Failed calls per request; 0 where the method cannot tell.
     pub errors: f64,
