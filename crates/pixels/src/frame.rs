@@ -501,7 +501,8 @@ impl Traits {
 /// Metadata of an image file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The complete ICC profile; while a frame is being processed, its [`Colour`] holds the profile.
+    /// The complete ICC profile, as read from a file or to be written to one. Stages use the profile in the frame's
+    /// [`Colour`] instead.
     pub icc: Option<Icc>,
     /// The EXIF block, starting at its TIFF header (without `Exif\0\0`).
     pub exif: Option<Vec<u8>>,

@@ -86,36 +86,36 @@ pub enum BoundOn {
     Work,
     /// The memory of all requests together, a setting of the server.
     Server,
-    /// A result, by its plan. No setting changes this limit.
+    /// The size of a result that a plan reserves memory for. No setting changes this limit.
     Plan,
     /// What the format of this name can hold. No setting changes this limit.
     Format(&'static str),
 }
 
 impl Bound {
-    /// [`Limits::source_bytes`].
+    /// The limit [`Limits::source_bytes`].
     pub const SOURCE_BYTES: Self = Self::of("source_bytes", "bytes", BoundOn::Source);
-    /// [`Limits::pixels`].
+    /// The limit [`Limits::pixels`].
     pub const PIXELS: Self = Self::of("pixels", "pixels", BoundOn::Source);
-    /// [`Limits::frames`].
+    /// The limit [`Limits::frames`].
     pub const FRAMES: Self = Self::of("frames", "frames", BoundOn::Source);
-    /// [`Limits::animation_pixels`].
+    /// The limit [`Limits::animation_pixels`].
     pub const ANIMATION_PIXELS: Self = Self::of("animation_pixels", "pixels", BoundOn::Source);
-    /// [`Limits::side`].
+    /// The limit [`Limits::side`].
     pub const SIDE: Self = Self::of("side", "px", BoundOn::Source);
-    /// [`Limits::result_pixels`].
+    /// The limit [`Limits::result_pixels`].
     pub const RESULT_PIXELS: Self = Self::of("result_pixels", "pixels", BoundOn::Result);
-    /// [`Limits::result_side`].
+    /// The limit [`Limits::result_side`].
     pub const RESULT_SIDE: Self = Self::of("result_side", "px", BoundOn::Result);
-    /// [`Limits::memory`].
+    /// The limit [`Limits::memory`].
     pub const MEMORY: Self = Self::of("memory", "bytes", BoundOn::Source);
-    /// [`Limits::scans`].
+    /// The limit [`Limits::scans`].
     pub const SCANS: Self = Self::of("scans", "scans", BoundOn::Source);
-    /// [`Limits::metadata_bytes`].
+    /// The limit [`Limits::metadata_bytes`].
     pub const METADATA_BYTES: Self = Self::of("metadata_bytes", "bytes", BoundOn::Source);
-    /// [`Limits::cpu`].
+    /// The limit [`Limits::cpu`].
     pub const CPU: Self = Self::of("cpu", "ns", BoundOn::Work);
-    /// Bytes that the plan of an animation allows for its result.
+    /// Maximum size of an animated result, for which its plan reserves memory.
     pub const ANIMATION_BYTES: Self = Self::of("animation_bytes", "bytes", BoundOn::Plan);
     /// The memory that a server may use for all requests together.
     pub const MEMORY_BUDGET: Self = Self::of("memory_budget", "bytes", BoundOn::Server);

@@ -48,8 +48,8 @@ impl Colour {
     pub(crate) const FORM: &str =
         "a colour of 6 or 8 hex digits such as `ff8800`, or a CSS name such as `white`";
 
-    /// Returns the text of an argument after its colon; empty for [`Self::CLEAR`], which has to be the argument's
-    /// default.
+    /// Returns the colour as an argument with a colon before it; an empty text for [`Self::CLEAR`], which has to be the
+    /// argument's default.
     pub(crate) fn unless_clear(self) -> String {
         match self {
             Self::CLEAR => String::new(),

@@ -29,7 +29,7 @@ impl Effect {
     /// Name of the effect that blurs a rectangle.
     pub const BLUR_AREA: &str = "blur-area";
 
-    /// Shapes that the `mask` effect can cut out of an image.
+    /// Shapes that the `mask` effect can cut an image to.
     pub const MASKS: &[&str] = &[
         "circle",
         "ellipse",

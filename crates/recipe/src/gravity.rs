@@ -62,7 +62,8 @@ impl Gravity {
         .default("centre")
         .help("which part is kept");
 
-    /// Returns the text of the argument after its colon; empty for the default.
+    /// Returns the argument with a colon before it, such as `:north`; an empty text for the middle, which is the
+    /// default.
     pub(crate) fn suffix(self) -> String {
         match self {
             Self::Centre => String::new(),

@@ -7,8 +7,8 @@ use crate::{
     Recipe, Step,
 };
 
-/// The request of a URL language for an image of any size: a box, the steps before and after the image is fitted to it,
-/// and the settings for the output.
+/// A request in terms that all URL languages share, independent of the size of the source: a box, the steps before and
+/// after the image is fitted to the box, and the settings for the output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wish {
     /// Steps before the image is fitted to the box, such as turns and crops. A first step that turns the image upright

@@ -71,8 +71,8 @@ pub struct Text<'a> {
     /// Whether the middle of the text stays in place when its lines are turned. Otherwise the bounding box of the
     /// turned lines is placed by `gravity`.
     pub keeps_middle: bool,
-    /// The gaps around the text if the image is a tile to be repeated. The tile is as large as the text and its gaps,
-    /// and at most as large as the image.
+    /// The gaps around the text if the file is a tile to be repeated; `None` for a single text. A tile is as large as
+    /// the text and its gaps, and at most `width` × `height`.
     pub tile: Option<Room>,
 }
 

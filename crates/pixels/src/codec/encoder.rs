@@ -24,7 +24,7 @@ pub trait Encoder: Send + Sync {
     /// colour space: see `tags`.
     fn accepts(&self, have: Traits, how: &Encode) -> Traits;
 
-    /// Encodes an image whose first frame has the traits that `accepts` returned.
+    /// Encodes an image whose frame has the traits that `accepts` returned.
     ///
     /// # Errors
     /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.

@@ -50,7 +50,8 @@ impl Web {
     /// The longest sides in px up to which each entry of `lengths` applies.
     pub const SIDES: [u32; 6] = [64, 150, 300, 600, 1200, u32::MAX];
 
-    /// Returns the length of a file relative to those of other formats, for an image whose longest side has `side` px.
+    /// Returns the length of a file in percent of the length of an AVIF file, for an image whose longest side has
+    /// `side` px; `u32::MAX` if `lengths` is `None`.
     #[must_use]
     pub fn length(&self, side: u32) -> u32 {
         let place = Self::SIDES.iter().position(|most| side <= *most);

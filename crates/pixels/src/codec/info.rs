@@ -10,7 +10,7 @@ use crate::space::Space;
 /// The contents of an image file's header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Info {
-    /// The codec's name.
+    /// Name of the image's format.
     pub format: &'static str,
     /// Width in px as stored, before any orientation is applied.
     pub width: u32,

@@ -1,7 +1,7 @@
-//! CIELAB from sRGB values, with the monitor's white point (D65).
+//! CIELAB from sRGB values, with sRGB's white point (D65).
 //!
-//! Both curves involved are read from tables with linear interpolation, so that every machine computes the same; the
-//! error is less than a tenth of a 16-bit level.
+//! The curves of sRGB and of CIELAB are read from tables with linear interpolation, so that every machine computes the
+//! same; the error is less than a tenth of a 16-bit level.
 
 use std::sync::LazyLock;
 

@@ -115,8 +115,8 @@ fn of_space(space: Space) -> Option<ColorProfile> {
     profile.red_trc.is_some().then_some(profile)
 }
 
-/// Returns the profile that colours of `space` are converted by. Other spaces cannot hold HDR light brighter than
-/// white, so white is placed where ITU-R BT.2408 puts it, and brighter light is rolled off.
+/// Returns the profile by which colours of `space` are converted to other spaces. These cannot hold HDR light brighter
+/// than white, so for an HDR space white is placed where ITU-R BT.2408 puts it, and brighter light is rolled off.
 fn display_profile(space: Space) -> Option<ColorProfile> {
     let mut profile = of_space(space)?;
     let light: fn(f64) -> f64 = match space.transfer {

@@ -17,7 +17,7 @@ use crate::samples::{Planes, Sample, by_depth};
 pub(super) struct Faces {
     /// Orientation that turns the stored image upright: the detector finds upright faces only.
     upright: Orientation,
-    /// Faces found in the first frame; later frames are not searched.
+    /// Faces found in the first frame; `None` until it was searched. Later frames are not searched.
     faces: Option<Vec<Area>>,
 }
 
@@ -31,7 +31,8 @@ const MOST: usize = 32;
 /// Nanoseconds per px of the reduced image to search it for faces, measured on one core.
 const NANOS_PER_PIXEL: u64 = 200;
 
-/// Bytes per px of the reduced image: its samples, patterns and sums, and those of the scale being searched.
+/// Bytes per px of the reduced image: its samples, the detector's binary patterns and integral images, and the samples
+/// of the scale being searched.
 const BYTES_PER_PIXEL: u64 = 8;
 
 /// Bytes of the detector's model in memory.

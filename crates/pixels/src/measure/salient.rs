@@ -17,7 +17,8 @@ use crate::samples::{Planes, Sample, by_depth};
 
 #[derive(Default)]
 pub(super) struct Salient {
-    /// Result for the first frame; later frames are not examined.
+    /// The area that draws the eye in the first frame (`Some(None)`: there is none); `None` until that frame was
+    /// examined. Later frames are not examined.
     result: Option<Option<Area>>,
 }
 
@@ -37,9 +38,11 @@ const SKIN: f64 = 0.3;
 /// Fraction by which a corner of the image counts less than its middle.
 const CORNER: f64 = 0.3;
 
-/// Direction of the colour of skin, as red, green and blue.
+/// The colour of skin, for comparison with colours divided by the length of their vector, so that brightness makes no
+/// difference: red, green and blue.
 const SKIN_COLOUR: [f64; 3] = [0.78, 0.57, 0.44];
-/// Maximum distance of a colour's direction from [`SKIN_COLOUR`] at which the colour counts as skin.
+/// Maximum distance from [`SKIN_COLOUR`] of a colour that counts as skin, after the colour was divided by the length of
+/// its vector.
 const SKIN_REACH: f64 = 0.2;
 
 impl Analysis for Salient {

@@ -103,7 +103,7 @@ impl fmt::Display for OnCanvas {
     }
 }
 
-/// An image of transparent black in the incoming frame's model: the result of a region that lies wholly outside the
+/// An image of transparent black in the incoming frame's model, for a region to be shown that lies wholly outside the
 /// image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blank {

@@ -1,10 +1,11 @@
 //! Blur, sharpen and unsharp are one operation: each sample moves away from, or towards, the mean of its neighbourhood
-//! weighted by a Gaussian. [`Filter`] is that stage.
+//! weighted by a Gaussian. The stage [`Filter`] performs it.
 //!
-//! Kernels are ImageMagick 6's: a radius is the reach in px; radius 0 reaches as far as a weight still matters to
-//! 16-bit samples; weights of separable kernels are means over a px, those of square kernels are not. The kernel is
-//! separable, so a blur costs two rows of taps rather than a square. Wide kernels run on a shrunken plane, where a
-//! Gaussian loses nothing.
+//! Kernels are ImageMagick 6's. A radius is the reach of a kernel in px; with radius 0, it ends where its weights fall
+//! below one 16-bit level. For blur and unsharp, each weight is the mean of the Gaussian over a px; for sharpen, whose
+//! kernel is a square in ImageMagick, it is the Gaussian's value in the middle of the px. Both kernels are applied as
+//! one pass along rows and one along columns. For wide kernels the plane is shrunk before and enlarged afterwards,
+//! which loses nothing that a wide blur would keep.
 //!
 //! Every plane is filtered, subsampled chroma with a correspondingly narrower kernel. For blur and sharpen, which are
 //! linear, that equals filtering RGB except for rounding and clamping. Colours are weighted by their opacity; opacity
@@ -125,7 +126,7 @@ const PICOS_PER_SAMPLE: u64 = 1_500;
 /// Width in px below which all rows take the same time, because filtering repeats the ends of each row.
 const NARROW: u32 = 32;
 
-/// Number of taps that takes as much time as shrinking a plane, filtering it and enlarging the result.
+/// Number of taps per sample that take as much time as shrinking a plane, filtering it and enlarging the result.
 const TAPS_SHRUNKEN: u64 = 10;
 
 impl fmt::Display for Filter {
@@ -211,14 +212,15 @@ pub(super) struct Gaussian {
 }
 
 impl Gaussian {
-    /// Creates a kernel made of a row and a column. ImageMagick drops the fraction of a radius if it is below a half,
-    /// and from a half on lets its kernel lie off centre; here such a radius is rounded up.
+    /// Creates ImageMagick's kernel of blur and unsharp: one row and one column of weights. ImageMagick drops the
+    /// fraction of a radius if it is below a half, and from a half on lets its kernel lie off centre; here such a
+    /// radius is rounded up.
     pub(super) fn rows_and_columns(geometry: &Geometry) -> Self {
         Self::new(geometry, 1, geometry.radius.round(), 1.0 / 3.0)
     }
 
-    /// Creates a square kernel. Its weights fall below a 16-bit level closer to the middle than those of a row, so it
-    /// reaches less far.
+    /// Creates ImageMagick's square kernel of sharpen. Its weights fall below one 16-bit level closer to the middle
+    /// than those of a single row, so it reaches less far.
     pub(super) fn square(geometry: &Geometry) -> Self {
         Self::new(geometry, 2, geometry.radius.ceil(), 0.0)
     }

@@ -82,9 +82,11 @@ struct Ramp {
     colour: Colour,
     /// Direction in which the opacity of the colour grows, in radians clockwise from the top.
     angle: f64,
-    /// Where the colour begins, as a share of the way across the image.
+    /// Where along the gradient the colour begins: 0 is the edge or corner where the gradient starts, 1 the opposite
+    /// one.
     start: f64,
-    /// Where the colour reaches its highest opacity, as a share of the way across the image.
+    /// Where along the gradient the colour reaches its highest opacity: 0 is the edge or corner where the gradient
+    /// starts, 1 the opposite one.
     stop: f64,
 }
 

@@ -172,9 +172,9 @@ impl<T: Sample> Over<'_, T> {
         }
     }
 
-    /// Returns the columns of a row in which the overlay's samples are simply copied: it is opaque, its samples are on the
-    /// same grid as the image's, and each covers a whole sample. This is the most common case. If there are none, returns
-    /// an empty range at the start of `columns`.
+    /// Returns the samples of row `row` of the background, out of `columns`, that the image's samples simply replace:
+    /// the image is opaque, the samples of both lie on the same grid, and the image covers each of these samples
+    /// completely. This is the most common case. If there are none, returns an empty range at the start of `columns`.
     fn copied(&self, row: u32, columns: &Range<u32>) -> Range<u32> {
         let none = columns.start..columns.start;
         let Overlap { x, y, .. } = *self.overlap;

@@ -8,7 +8,7 @@ use super::outline::{Outlined, Point, arc};
 use crate::error::Result;
 use crate::stage::{Op, Stage, wrong};
 
-/// Cuts a shape out of an image.
+/// Cuts an image to a shape.
 pub(super) struct Mask;
 
 const SHAPE: Arg = Arg::choice("shape", Effect::MASKS).help(

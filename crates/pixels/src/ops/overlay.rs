@@ -114,11 +114,12 @@ enum Fit {
     Cover,
 }
 
-/// Maximum number of copies of an overlay that are spread or repeated in both directions. If there is room for more, at
-/// most [`SPREAD_EACH`] are spread in each direction.
+/// Number of copies above which an overlay is spread less densely: if the position is not fixed on either axis and the
+/// image has room for more whole copies than this, at most [`SPREAD_EACH`] are spread along each axis.
 const SPREAD: u64 = 100;
 
-/// Maximum number of copies in each direction of an overlay that would fit more than [`SPREAD`] times.
+/// Maximum number of copies along each axis of an overlay that is spread and that would otherwise fit more than
+/// [`SPREAD`] times.
 const SPREAD_EACH: u32 = 6;
 
 impl OverlayStage {

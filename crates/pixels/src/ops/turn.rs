@@ -196,8 +196,9 @@ fn transposed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     samples
 }
 
-/// Returns the axis that resamples a plane onto its grid after the axis was reversed. The last sample, which may have
-/// spanned px beyond the image, has become the first.
+/// Returns the axis that shifts a plane back onto its grid if the order of its `have` samples was `reversed`, for an
+/// image side of `length` px with `thin` px per sample. The last sample may have spanned px beyond the image's edge; as
+/// the first one, it moves all others off their grid.
 fn back_on_grid(have: u32, length: u32, thin: u8, reversed: bool) -> Axis {
     if !reversed {
         return Axis::same(have);

@@ -295,10 +295,11 @@ impl<'a> Draft<'a> {
         stages
     }
 
-    /// Returns the traits to convert to before anything is painted, so that painted colours and edges are as requested:
-    /// from CMYK; from gray if colour is painted; from YCbCr if the result has another model; and to less subsampled
-    /// chroma. Alpha is kept, because a background may follow. An image whose chroma has to be subsampled is converted
-    /// last, for the same reason. `None`: no conversion is needed before painting.
+    /// Returns the traits to convert to before anything is painted, so that painted colours and edges are as requested;
+    /// `None` if no conversion is needed by then. These images are converted: CMYK, unless the result keeps its
+    /// samples; gray, if colour is painted; and YCbCr, if the result has another model or its chroma is less
+    /// subsampled. If the result's chroma is more subsampled, it is subsampled only after painting, also to preserve
+    /// painted edges. Alpha is kept, because a background may follow.
     fn conversion(
         &self,
         turned: Traits,

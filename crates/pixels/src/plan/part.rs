@@ -51,7 +51,8 @@ impl Draft<'_> {
         (pixels > 0 && pixels <= info.pixels() / LARGEST_SHARE).then_some(area)
     }
 
-    /// Makes the first view start from a decoded part in place of the whole image.
+    /// Changes the draft's first crop or resampling so that it starts from this decoded part instead of the whole
+    /// image.
     pub(super) fn begins_with(&mut self, part: Area) {
         match &mut self.first {
             First::Crop(crop) => {

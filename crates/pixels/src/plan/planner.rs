@@ -339,8 +339,8 @@ fn is_vector(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
 /// screenshots 1 to 3.
 const DRAWN_BITS: u64 = 4;
 
-/// Returns which frames are read. An animation is written as one if the result's format supports animations and is
-/// either the source's own or was requested by its name for animations.
+/// Returns which of the source's frames are read. All frames are read if the result's format supports animations and
+/// either is the source's own format or was requested by the name that its encoder reserves for animations.
 fn frames(
     recipe: &Recipe,
     source: &'static dyn Codec,
@@ -375,8 +375,8 @@ fn frames(
     })
 }
 
-/// Returns the frame that a still result shows, usually the first. If the file has a separate still image for viewers
-/// without support for animations, the first frame of the animation is used instead.
+/// Returns the frame that a still result shows: usually the file's first image, but the first frame of the animation if
+/// the file's first image is a separate one for viewers without support for animations.
 fn first(source: &'static dyn Codec, info: &Info) -> Frames {
     match (info.animation, source.animation()) {
         (Some(animation), Some(decoder)) if animation.apart => Frames::Nth { number: 1, decoder },
@@ -565,9 +565,9 @@ impl Walk {
         }
     }
 
-    /// Adds the encoder as the last step, and returns the most bytes that its result may take. For a still image that
-    /// is the size of the frame, which few formats exceed. For an animation it is limited to what a file of the
-    /// source's size may become.
+    /// Adds the encoder as the last step, and returns the maximum size of its result in bytes. For a still image that
+    /// is the size of the frame, which few formats exceed. For an animation it is the size of all frames, but no more
+    /// than eight times the source file plus [`LEAST_RESULT`].
     fn encode(
         &mut self,
         (name, encoder, frames): (&str, &dyn Encoder, Frames),

@@ -20,7 +20,7 @@ use crate::stage::Stage;
 pub(super) struct Runs {
     /// The crop, scaling and turn that the source goes through first.
     pub(super) first: View,
-    /// The scale of the source image on which the lengths in `first` are measured, in px.
+    /// The decoding scale in whose px the lengths in `first` are given: full scale, unless a `shrink` step reduces it.
     pub(super) measured: Scale,
     /// The effects, and the views between them, that follow `first`.
     pub(super) rest: Vec<Run>,
@@ -140,8 +140,8 @@ impl Runs {
         }
     }
 
-    /// Makes the recipe's later lengths refer to the image as decoded at `eighths`/8 of its size. Resolved recipes
-    /// shrink before they crop and scale.
+    /// Sets the decoding scale to `eighths`/8 if the codec supports it: the recipe's later lengths are in px of the
+    /// image at that scale. In resolved recipes, `shrink` comes before crops and scalings.
     fn shrink(&mut self, eighths: u8, source: &dyn Codec, info: &Info) {
         if source.scales(info) != [Scale::FULL] {
             self.measured = Scale(eighths.clamp(1, 8));

@@ -90,7 +90,8 @@ impl View {
         self.orientation = self.orientation.followed_by(orientation);
     }
 
-    /// Returns what is shown of the stored image. `measured` is the scale at which this view's lengths were measured.
+    /// Returns what is shown of the stored image. `measured` is the decoding scale in whose px this view's lengths are
+    /// given.
     pub(super) fn stored(&self, info: &Info, measured: Scale) -> Stored {
         Stored {
             from: self.from.map(|from| unscaled(from, info, measured)),

@@ -49,7 +49,7 @@ const GPS: u16 = 0x8825;
 /// Tag that points to the interoperability directory.
 const INTEROPERABILITY: u16 = 0xa005;
 
-/// Tags that are removed from the first directory: kinds and sizes of pixels and where they lie, thumbnails, and
+/// Tags that are removed from the first directory: layout, size and file offsets of the pixel data, thumbnails, and
 /// embedded blocks (XMP, IPTC, Photoshop's resources, profiles, and data that only the camera's maker understands).
 const IN_FIRST: &[RangeInclusive<u16>] = &[
     0x00fe..=0x0106,

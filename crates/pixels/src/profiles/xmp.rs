@@ -95,9 +95,9 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     builder.packet()
 }
 
-/// Returns the packet without its properties about other pixels and, if `place` is set, about where the image was
-/// taken. Other pixels are thumbnails in the packet, sizes, and images that follow this one, such as a gain map, which
-/// lie elsewhere in the file that will be written, if at all. `None` for a packet that cannot be parsed.
+/// Returns the packet without its properties about pixels other than those that are written: thumbnails in the packet,
+/// image sizes, and lists of images that follow in the source file, such as a gain map. If `place` is set, properties
+/// about where the image was taken are removed, too. `None` for a packet that cannot be parsed.
 pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;

@@ -23,8 +23,8 @@ impl Axis {
     /// Returns the axis of a plane of `have` samples, with `density` samples per source px, where source px `from` to
     /// `from + length` become `to` px, of which `thin` share an output sample.
     ///
-    /// The last output sample of an odd size covers px that are not there. It still covers `thin` px, so that no sample
-    /// moves: colour is placed by luma's extent, not by that of the rounded-up plane.
+    /// If `to` is not a multiple of `thin`, the last output sample reaches beyond the image. Like all others it still
+    /// stands for `thin` px, so that chroma samples stay in line with luma.
     pub(crate) fn new(have: u32, density: f64, from: f64, length: f64, to: u32, thin: u8) -> Self {
         let out = to.div_ceil(u32::from(thin));
         let begin = snap((from * density).max(0.0));
@@ -41,8 +41,8 @@ impl Axis {
         }
     }
 
-    /// Extends the axis of a part of an image to the rest of the image. Samples of source px `from` to `from + length`
-    /// may be read too, as far as a kernel that reaches `support` output samples weights them.
+    /// Allows reading more samples than the axis covers: those of source px `from` to `from + length`, as far as a
+    /// kernel gives them weight that reaches `support` samples of the output or, when enlarging, of the input.
     pub(crate) fn reaching(
         self,
         have: u32,
@@ -68,7 +68,7 @@ impl Axis {
         }
     }
 
-    /// Returns this axis for a plane that begins with sample `first` of the incoming plane.
+    /// Returns this axis for a plane that lacks the samples before sample `first` of the incoming plane.
     pub(crate) fn of_part(self, first: f64) -> Self {
         Self {
             // Parts begin with whole samples, so `first` is a whole number.

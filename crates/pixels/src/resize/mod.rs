@@ -426,7 +426,8 @@ impl Rescale {
         (from != whole || to != size).then_some(rescale)
     }
 
-    /// Returns the rescale for an image of size `size` that shows the same view; the result is scaled in proportion.
+    /// Returns the same scaling for an image of another size, such as a gain map, with part and result in proportion;
+    /// `None` if it changes nothing.
     fn on(&self, size: (u32, u32)) -> Option<Self> {
         let times = (
             f64::from(size.0) / f64::from(self.size.0),
@@ -436,7 +437,7 @@ impl Rescale {
         Self::new(parts, size, size_times(self.to, times), false)
     }
 
-    /// Returns the resampling for a frame of this model, with every plane on its own grid.
+    /// Returns the resampling of a frame of this model, whose planes keep their subsampling.
     fn of(&self, model: Model) -> Resample {
         Resample {
             source: self.size,

@@ -56,13 +56,13 @@ const SHRUNK_FROM_LITTLE: Tolerance = Tolerance {
 /// Length in px up to which a side is shrunk to no more than four samples.
 const LITTLE: u32 = 32;
 
-/// Shorter side in px of an image whose edges make up a considerable part of its colours.
+/// Shorter side in px below which an image's edges make up a considerable part of its colours.
 const SMALL: u32 = 128;
 
-/// Shorter side in px of a result whose few samples of subsampled chroma all lie at its edges.
+/// Shorter side in px below which the few samples of a result's subsampled chroma all lie at its edges.
 const TINY: u32 = 24;
 
-/// Number of px of a small image: rounding may change the mean over them almost as much as a single px.
+/// Number of px below which rounding may change an image's mean almost as much as a single px.
 const FEW: u64 = 100;
 
 /// Tolerance for CMYK: the mean of inks is not exactly the mean of lights.

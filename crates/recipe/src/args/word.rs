@@ -78,8 +78,9 @@ impl Word {
         ParseError { expected, ..error }
     }
 
-    /// Splits a part that is a named argument into name and text. `index` is its index among the parts. The required
-    /// arguments come first, and may be any text.
+    /// Splits part number `index` of the arguments, such as `turn=30`, into the name and the text of a named argument.
+    /// `None` if the part is not a named argument: the first parts belong to the required arguments, whose texts may
+    /// contain `=`.
     fn name_of<'a>(&self, index: usize, part: &'a str) -> Option<(&'static str, &'a str)> {
         let is_required = |arg: &&Arg| arg.default.is_none() && arg.mark == ':';
         let required = self.args.iter().filter(is_required).count();
@@ -104,7 +105,7 @@ impl Word {
         }
     }
 
-    /// Assigns to each declared argument its text as `read` does, or else its default, which is empty if it has none.
+    /// Assigns to each declared argument its text or, if it is absent, its default; an empty text if it has no default.
     ///
     /// # Errors
     /// [`ParseError`] for an argument that is missing or wrong, and for too many arguments.

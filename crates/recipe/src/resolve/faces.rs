@@ -36,8 +36,8 @@ impl Faces {
         }
     }
 
-    /// Returns the centre of the faces that fit together into a part of this size, the largest faces first; `None` if
-    /// there is no face.
+    /// Returns the centre of a group of faces that fits into a part of this size in px: the largest face and, from
+    /// large to small, each further face that still fits with them. `None` if there is no face.
     pub(super) fn middle(&self, (w, h): (u32, u32)) -> Option<(f64, f64)> {
         let mut faces = self.0.clone();
         faces.sort_by(|one, other| area(other).total_cmp(&area(one)));

@@ -80,8 +80,8 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Whether the image may be scaled beyond its size: if the request allows it, or for a vector image, as long as no
-    /// step so far has turned it into pixels, because then no detail is invented.
+    /// Whether the image may be scaled beyond its size: if the request allows it, or while it is a vector image that no
+    /// step so far has turned into pixels. A vector image can be drawn at any size without inventing detail.
     pub(crate) fn may_grow(&self, enlarge: bool) -> bool {
         let keeps_vector = |step: &Step| {
             matches!(

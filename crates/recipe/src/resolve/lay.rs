@@ -38,8 +38,9 @@ impl Image<'_> {
     }
 }
 
-/// Returns start and length, in px of the image, of the range of one side that lies on a canvas, if the image begins at
-/// `at` on the canvas. Returns `None` if no part lies on the canvas.
+/// Returns the start and length, in px of the image, of the range along one axis that lies on a canvas. `length` and
+/// `canvas` are the sides of image and canvas in px; the image begins at px `at` of the canvas. Returns `None` if no
+/// part lies on the canvas.
 fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
     let start = at.saturating_neg().clamp(0, length.into());
     let end = i64::from(canvas).saturating_sub(at).clamp(0, length.into());

@@ -31,7 +31,7 @@ pub(super) const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
     .default("")
     .help("the image may grow; vector images do without it");
 
-/// Returns the text of [`ENLARGE`] after its colon; empty if the image may not be enlarged.
+/// Returns `:enlarge` if the image may be enlarged, otherwise an empty text.
 pub(super) fn growth(enlarge: bool) -> &'static str {
     if enlarge { ":enlarge" } else { "" }
 }

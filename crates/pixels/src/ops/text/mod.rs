@@ -96,7 +96,8 @@ fn writing_named(name: &str) -> Writing {
     }
 }
 
-/// Returns the alignment with this name. The default is the position of the gravity along the lines.
+/// Returns the alignment with this name. For any other name, lines are aligned with the side of the image that the
+/// gravity names.
 fn align_named(name: &str, gravity: Anchor) -> Align {
     match (name, gravity) {
         ("left", _) => Align::Left,

@@ -49,8 +49,8 @@ fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
     steps || metadata || gain_map || !convert_colour_late::keeps_file(draft)
 }
 
-/// Whether only the file format changes: the source has a single image, shown as stored or upright, which the new
-/// format's header can declare, and the recipe asks for nothing else about the file.
+/// Whether the recipe changes only the file format of a still image. The image may be shown as stored or turned
+/// upright, because the new file's header can declare either orientation.
 pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
     let output = &draft.recipe.output;
     let has_settings = output.goal.is_some()
