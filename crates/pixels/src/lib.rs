@@ -23,8 +23,8 @@
 //!
 //! | to … | open |
 //! |---|---|
-//! | change where a gain map goes, and what voids it | `crates/pixels/src/plan/gain.rs`, `Stage::on_gain_map`; how files say how it acts: `crates/codecs/src/gain_map/`, `jpeg/gain_map.rs` |
-//! | know why a plan is what it is | `andon explain URL`, then that rule's file |
+//! | change how a gain map follows its image, and what makes it invalid | `crates/pixels/src/plan/gain.rs`, `Stage::on_gain_map`; its parameters in files: `crates/codecs/src/gain_map/`, `jpeg/gain_map.rs` |
+//! | find out why a plan was chosen | `andon explain URL`, then that rule's file |
 //! | make resampling or JPEG decoding faster | `crates/kernels/` and its `notes/`, `crates/pixels/src/resize/`, `crates/jpeg/src/decode/`; then `./dev bench resize`, `./dev bench jpeg` |
 //! | change the memory that several results of one decode take | `crates/pixels/src/plan/shared_peak.rs` |
 

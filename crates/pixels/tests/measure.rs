@@ -98,7 +98,7 @@ fn expected(size: (u32, u32), tolerance: u8, at: impl Fn(u32, u32) -> [u8; 4]) -
     })
 }
 
-/// Returns the bounding box of all pixels that differ.
+/// Returns the bounding box of all pixels for which `differs` is true.
 fn but(size: (u32, u32), differs: impl Fn(u32, u32) -> bool) -> Area {
     let differs = |&(x, y): &(u32, u32)| differs(x, y);
     let pixels = (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y)));

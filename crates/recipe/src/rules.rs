@@ -46,12 +46,12 @@ pub trait Rules: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Checks whether a recipe is permitted that these rules resolved to and that was changed afterwards, for example by
+    /// Checks whether these rules permit a recipe that they resolved to and that was changed afterwards, for example by
     /// client hints. The rules must have been resolved without the measured area that draws the eye, because lists of
     /// permitted sizes must not depend on it.
     ///
     /// # Errors
-    /// [`ResolveError`] for what the rules refuse.
+    /// [`ResolveError`] if the recipe is not permitted.
     fn permits(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
         let _ = (recipe, facts);
         Ok(())

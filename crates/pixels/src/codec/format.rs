@@ -30,8 +30,8 @@ pub struct Web {
     pub drawn: Drawn,
     /// Lengths of files at equal quality, in percent of the length of AVIF files. Each entry is for images whose
     /// longest side is at most the entry of [`Web::SIDES`] in px. The lengths are geometric means over eight photos of
-    /// 8 to 15 megapixels, each written as short as SSIMULACRA2 scores of 70 and of 80 allow. `None` if the files are
-    /// longer than those of all formats that have lengths.
+    /// 8 to 15 megapixels, each in the shortest files that reach SSIMULACRA2 scores of 70 and of 80. `None` if the
+    /// files are longer than those of all formats that have lengths.
     pub lengths: Option<[u32; Self::SIDES.len()]>,
 }
 

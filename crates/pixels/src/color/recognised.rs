@@ -41,8 +41,9 @@ impl Space {
 /// code values, such as 1 / 2.2, and `chromaticities` are those of white, red, green and blue, x before y. `None` where
 /// browsers show the code values unchanged.
 ///
-/// Chromium and Firefox agree: both together act as a profile. Gamma alone is corrected for a screen of gamma 2.2,
-/// which changes nothing in images written for such a screen. Chromaticities alone are ignored.
+/// The result is what Chromium and Firefox do. Gamma and chromaticities together act as a profile. Gamma alone is
+/// corrected for a screen of gamma 2.2, which changes nothing in images written for such a screen. Chromaticities alone
+/// are ignored.
 #[must_use]
 pub fn profile_of_gamma(
     gamma: Option<f64>,

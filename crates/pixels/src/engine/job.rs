@@ -148,7 +148,7 @@ impl Job<'_> {
         }
     }
 
-    /// Takes a decoded frame through all stages, and adapts its profiles and metadata to the outcome.
+    /// Applies all stages to a decoded frame, and makes its profile and metadata describe the result.
     pub(super) fn finished(
         &self,
         pipeline: &Pipeline,

@@ -30,7 +30,7 @@ pub(crate) struct GainMapPlan {
 /// The plan for a gain map, and its cost.
 pub(super) struct PlannedMap {
     pub(super) plan: GainMapPlan,
-    /// The step that decodes the gain map and brings it to its size.
+    /// The step that decodes the gain map and takes it through those stages of its image that it follows.
     pub(super) step: Step,
     /// Size of the gain map's frame in bytes.
     pub(super) frame: u64,

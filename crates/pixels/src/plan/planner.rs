@@ -134,7 +134,7 @@ fn finished(
 struct Settled {
     source: &'static dyn Codec,
     target: &'static dyn Codec,
-    /// The source's header, with the traits of composed frames if those are read.
+    /// The source's header. If frames of an animation are read, its traits are those of frames composed on the canvas.
     info: Info,
     recipe: Recipe,
     frames: Frames,
@@ -391,7 +391,8 @@ fn counted(frames: u32) -> String {
     }
 }
 
-/// Returns the header with the traits of composed frames, unless only the first frame is read.
+/// Returns the header with the traits that the animation's frames have when they are composed on the canvas; unchanged
+/// if only the first frame is read.
 fn as_composed(source: &dyn Codec, info: Info, frames: Frames) -> Info {
     let composed = source
         .animation()

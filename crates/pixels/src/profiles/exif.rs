@@ -59,8 +59,8 @@ pub fn block_of_orientation(orientation: Orientation) -> Vec<u8> {
     block(vec![(ORIENTATION, SHORT, 1, number)])
 }
 
-/// Returns the orientation in the first directory of an EXIF block. As browsers do, it takes the number from a single
-/// SHORT and from nothing else.
+/// Returns the orientation in the first directory of an EXIF block. As in browsers, only an entry of type SHORT with
+/// exactly one value counts; without one, the orientation is upright.
 #[must_use]
 pub fn orientation_of(tiff: &[u8]) -> Orientation {
     let number = Tiff::of(tiff).and_then(|file| {

@@ -11,7 +11,8 @@ use super::places;
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
 
-/// Namespaces whose properties are all about rights. PLUS also says whether machines may be trained with the image.
+/// Namespaces whose properties are all about rights. The last one (PLUS) also says whether machines may be trained with
+/// the image.
 const RIGHTS: [&str; 3] = [
     "http://ns.adobe.com/xap/1.0/rights/",
     "http://creativecommons.org/ns#",

@@ -72,8 +72,9 @@ const INKS: Tolerance = Tolerance {
     colour_mean: 6.0,
 };
 
-/// Returns the tolerance for a plan. Each effect may double the difference before it, as sharpening does, rounding
-/// included. So may a second scaling, and a rotation, on subsampled chroma.
+/// Returns the tolerance for a plan. Each effect and each rotation may double the difference before it, as sharpening
+/// does. Colour differs more in small images, because subsampled chroma blurs their edges, and luma where rounding
+/// shifts the mean of a few pixels.
 fn tolerance(plan: &Plan) -> Tolerance {
     let shrunk = plan
         .rules()

@@ -26,7 +26,7 @@ fn places(frame: &Frame) -> impl Iterator<Item = (u32, u32)> + use<> {
     (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)))
 }
 
-/// A mask multiplies opacity by its own; its colours make no difference.
+/// A mask multiplies the image's opacity by the mask's opacity; the mask's colours make no difference.
 #[test]
 fn a_mask_keeps_or_takes_away_as_much_as_it_is_opaque() {
     let mut icon = frame(Model::Rgb, Depth::U8, 16, 12, noise);

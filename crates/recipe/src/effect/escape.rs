@@ -5,8 +5,8 @@ use std::fmt;
 
 use crate::ParseError;
 
-/// How the reserved characters of recipes are escaped in a text or a file name, for error messages. A URL is decoded
-/// before its recipe is split.
+/// How characters that have a meaning in recipes are escaped in a text or a file name, for error messages. In a URL the
+/// `%` of each escape is escaped, too, because a URL is decoded before its recipe is split.
 const HOW: &str =
     "in a text or a name, `,` `:` `%` are written %2C %3A %25, and in a URL %252C %253A %2525";
 

@@ -20,8 +20,9 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Returns the space to convert the result to; `None` keeps the source's own. CMYK holds colours that no screen shows,
-/// and its other colours do not justify a wider space than sRGB.
+/// Returns the space to convert the result to; `None` keeps the source's own. CMYK becomes Display P3 only if the
+/// recipe asks for it: some inks lie outside all screens' colours, and the others do not justify a wider space than
+/// sRGB.
 fn space(profile: Profile, model: Model, have: Space, tags: Tags) -> Option<Space> {
     let wide = || (tags != Tags::None).then_some(Space::DISPLAY_P3);
     let codes = matches!(tags, Tags::IccOrCodePoints | Tags::IccAndCodePoints);
