@@ -29,7 +29,7 @@ pub enum Error {
         /// The feature that is not supported.
         what: String,
     },
-    /// A value is over a limit of [`crate::Limits`].
+    /// A value exceeds a limit of [`crate::Limits`], of the server or of a format.
     Limit {
         /// The limit that is exceeded.
         bound: Bound,

@@ -372,7 +372,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Creates a frame from its parts, of 8 or 16 bits and with an unspecified colour space.
+    /// Creates a frame from its parts: 8 or 16 bits per sample, as the planes have, and an unspecified colour space.
     ///
     /// # Errors
     /// `Internal` when planes are missing, of the wrong size, or of different depths.

@@ -62,9 +62,9 @@ impl Effect {
         })
     }
 
-    /// Adds to an error how the reserved characters of recipes are escaped, if this effect takes a text or the name of
-    /// a file. For errors in this effect and in the piece after it: an unescaped `:` or `,` ends the text, and the rest
-    /// of the text is then parsed as the next argument or piece.
+    /// Adds to an error how `,`, `:` and `%` are escaped, if this effect takes a text or the name of a file. For errors
+    /// in this effect and in the piece after it: an unescaped `:` or `,` ends the text, and the rest of the text is
+    /// then parsed as the next argument or piece.
     #[must_use]
     pub fn explain(&self, error: ParseError) -> ParseError {
         let takes_text = [Self::TEXT, Self::OVER, Self::OVERLAY].contains(&self.name.as_str());

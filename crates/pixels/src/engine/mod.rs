@@ -246,7 +246,8 @@ impl Engine {
         }
     }
 
-    /// Runs a plan. The result does not depend on borrowed cores, nor on whether the image was decoded before.
+    /// Runs a plan. The result does not depend on how many idle cores help, nor on whether the image was decoded
+    /// before.
     ///
     /// # Errors
     /// Any.

@@ -242,7 +242,8 @@ impl<'a> Draft<'a> {
         space.light().filter(|_| is_linear && !inks)
     }
 
-    /// Settles the stages after resampling, which determine the planes that the encoder needs.
+    /// Decides the stages that follow the first crop, scaling and turn, and with them the traits that the encoder
+    /// needs.
     pub(super) fn settle_planes(&mut self) -> Result<()> {
         self.full.alpha |= self.stored.from.is_none();
         let turned = turned(self.full, self.orientation());
@@ -347,8 +348,8 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Returns the resampling from the decoded image to the part that is shown, for any part and size; a blank image if
-    /// no part is shown.
+    /// Returns the resampling that brings the decoded image to the part and size that are shown; a blank image if no
+    /// part is shown.
     pub(super) fn resample(&self) -> First {
         let (width, height) = self.stored.to;
         let Some(from) = self.stored.from else {
@@ -422,8 +423,8 @@ pub(super) fn turned(traits: Traits, orientation: Orientation) -> Traits {
     Traits { model, ..traits }
 }
 
-/// Returns the codec of the result: that of the format in the recipe, else the source's own or the one that replaces
-/// it.
+/// Returns the codec of the result: that of the format in the recipe or, if the recipe names none, the source's own,
+/// unless the source's codec names another format to write in its place.
 pub(super) fn target(
     formats: &Formats,
     recipe: &Recipe,

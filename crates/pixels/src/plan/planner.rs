@@ -192,7 +192,8 @@ fn recoding(recoder: &dyn Recoder, draft: &Draft<'_>, otherwise: &[PlanStep]) ->
     }
 }
 
-/// Returns an error for everything that exceeds a limit by the header and the recipe alone.
+/// Returns an error if the image's header or the recipe exceeds a limit, or if the recipe searches for the quality of
+/// an animation.
 fn check(draft: &Draft<'_>) -> Result<()> {
     let limits = &draft.formats.limits;
     limits.check_source(draft.info)?;
@@ -339,8 +340,9 @@ fn is_vector(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
 /// screenshots 1 to 3.
 const DRAWN_BITS: u64 = 4;
 
-/// Returns which of the source's frames are read. All frames are read if the result's format supports animations and
-/// either is the source's own format or was requested by the name that its encoder reserves for animations.
+/// Returns which of the source's frames are read: the one that the recipe names by number, all of an animation (up to
+/// the recipe's maximum), or the first. All are read if the result's format supports animations and either is the
+/// source's own format or was requested by the name that its encoder expects for animations.
 fn frames(
     recipe: &Recipe,
     source: &'static dyn Codec,

@@ -153,8 +153,8 @@ fn unturned(region: RegionF, size: (f64, f64), orientation: Orientation) -> Regi
     region
 }
 
-/// Maps a region of the image decoded at `scale` to the image at full size. The last column and row of a scaled image
-/// may stand for fewer than 8/N pixels, so the region is clipped.
+/// Maps a region of the image decoded at `scale` to the image at full size. The last column and row of the decoded
+/// image may stand for fewer px than the others, so the region is clipped.
 fn unscaled(region: RegionF, info: &Info, scale: Scale) -> RegionF {
     let factor = 1.0 / scale.factor();
     let (width, height) = (f64::from(info.width), f64::from(info.height));

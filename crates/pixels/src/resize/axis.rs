@@ -1,7 +1,7 @@
 //! Where the samples of a resized plane lie on the incoming one, along one axis.
 
-/// Largest difference between a position and a whole number at which they count as equal. Positions that are whole by
-/// decoding scale and layout differ from whole numbers by rounding errors only.
+/// Largest difference between a position and a whole number at which they count as equal. Positions that would be whole
+/// in exact arithmetic differ from whole numbers by rounding errors only.
 const SNAP: f64 = 1e-6;
 
 /// One axis of a plane being resampled, in samples of the incoming plane.
@@ -41,8 +41,8 @@ impl Axis {
         }
     }
 
-    /// Allows reading more samples than the axis covers: those of source px `from` to `from + length`, as far as a
-    /// kernel gives them weight that reaches `support` samples of the output or, when enlarging, of the input.
+    /// Also allows reading samples around those that the axis covers, within source px `from` to `from + length`, as
+    /// far as the kernel reaches: `support` samples of the output or, when enlarging, of the input.
     pub(crate) fn reaching(
         self,
         have: u32,

@@ -499,8 +499,8 @@ pub struct Crop {
 }
 
 impl Crop {
-    /// Returns the crop as a resampling of a frame of this size and model. Cutting at an odd position moves chroma by
-    /// half a sample against its grid. Planes without such a move are copied.
+    /// Returns the crop as a resampling of a frame of this size and model. If the crop begins between two samples of
+    /// subsampled chroma, chroma is resampled onto the new grid. All other planes are copied.
     pub(crate) fn of(&self, width: u32, height: u32, model: Model) -> Resample {
         let from = RegionF {
             x: self.x.into(),

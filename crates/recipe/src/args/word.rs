@@ -132,7 +132,7 @@ impl Word {
         T::try_from(number).map_err(|_| self.form(parts))
     }
 
-    /// Returns the error for arguments that do not match the word's form.
+    /// Returns the error for arguments that do not match the word's syntax.
     pub(crate) fn form(&self, parts: &[String]) -> ParseError {
         let (form, example) = (self.to_string(), self.example);
         let expected = match form.chars().count() <= LONGEST_FORM {
@@ -164,10 +164,10 @@ impl Word {
     }
 }
 
-/// Longest form, in characters, that an error message shows in full.
+/// Longest syntax of a word, in characters, that an error message shows in full.
 const LONGEST_FORM: usize = 120;
 
-/// Writes the word's form, such as `unsharp:RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]`.
+/// Writes the word with the syntax of its arguments, such as `unsharp:RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]`.
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;

@@ -52,7 +52,7 @@ pub(crate) fn keeps_file(draft: &Draft<'_>) -> bool {
     }
 }
 
-/// Plans the conversion before anything is painted, and decides how the result declares its colour space.
+/// Plans the colour conversion, which precedes all painting, and decides how the result declares its colour space.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (have, profile) = (draft.full, draft.profile());
     let stays_print = have.model == Model::Cmyk && draft.conversion.is_none();

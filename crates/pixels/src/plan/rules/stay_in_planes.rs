@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Returns the subsampling that resampling should produce, before any turn, so that chroma is resampled once and not
 /// subsampled in between: that of the encoder, or `Subsampling::NONE` if the encoder needs RGB. The green, blue and red
 /// planes of the identity matrix are not chroma, because each holds a part of luma, so they are not subsampled. `None`:
-/// the image has no such planes.
+/// the model of the image is not YCbCr.
 fn chroma(have: Traits, encoder_traits: Traits, orientation: Orientation) -> Option<Subsampling> {
     let Model::YCbCr { matrix, .. } = have.model else {
         return None;
