@@ -114,8 +114,8 @@ enum Fit {
     Cover,
 }
 
-/// Number of copies above which an overlay is spread less densely: if the position is not fixed on either axis and the
-/// image has room for more whole copies than this, at most [`SPREAD_EACH`] are spread along each axis.
+/// Number of copies above which an overlay is spread less densely: if the overlay is spread or repeated along both axes
+/// and the image has room for more whole copies than this, at most [`SPREAD_EACH`] are spread along each axis.
 const SPREAD: u64 = 100;
 
 /// Maximum number of copies along each axis of an overlay that is spread and that would otherwise fit more than

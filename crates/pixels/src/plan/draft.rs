@@ -195,9 +195,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the traits to convert an image of this size to before it is turned, or `None` if the turn comes first. The
-    /// conversion comes first if the turn would have to resample subsampled chroma, and there is no subsampled chroma after
-    /// the conversion.
+    /// Returns the traits to convert an image of this size to before it is turned, or `None` if the turn comes first.
+    /// The conversion comes first if the turn would have to resample subsampled chroma, and there is no subsampled
+    /// chroma after the conversion.
     pub(super) fn before_turning(&self, size: (u32, u32), have: Traits) -> Result<Option<Traits>> {
         let turn = Turned {
             orientation: self.orientation(),
