@@ -52,8 +52,8 @@ pub trait Settings {
         &[]
     }
 
-    /// Returns the words of recipes that the dialect's options can express, except the words for the box into which an
-    /// image is fitted.
+    /// Returns the words of recipes (steps and output settings) that the dialect's options can express, except the
+    /// words for the box into which an image is fitted.
     fn words() -> Vec<Word>
     where
         Self: Sized,
@@ -126,7 +126,8 @@ pub(crate) struct Row {
     pub(crate) forms: fn() -> &'static [Form],
     /// Writes a request as a URL of the dialect. See [`Settings::spell`].
     pub(crate) spell: fn(&Wish, &str) -> Spelt,
-    /// Returns the words of recipes that the dialect's options can express. See [`Settings::words`].
+    /// Returns the words of recipes (steps and output settings) that the dialect's options can express. See
+    /// [`Settings::words`].
     pub(crate) words: fn() -> Vec<Word>,
     /// Returns one name for each option of the dialect. See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,

@@ -1,4 +1,4 @@
-//! Lists of hosts whose images the URLs of a dialect may name.
+//! Lists of the hosts of URLs that may be named as sources in a dialect.
 
 use url::Url;
 

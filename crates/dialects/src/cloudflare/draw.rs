@@ -134,7 +134,7 @@ impl Drawing {
         Some(source.overlay_name())
     }
 
-    /// Returns the name of the overlay image, unless it is fully transparent.
+    /// Returns the name of the overlay image; `None` if the overlay is fully transparent.
     pub(super) fn overlay_name(&self) -> Option<String> {
         self.file().filter(|_| self.opacity != Some(0.0))
     }
