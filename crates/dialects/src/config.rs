@@ -99,7 +99,8 @@ pub enum Mount {
 }
 
 impl Mount {
-    /// Returns the prefix for this mount of a dialect whose usual prefix is the root: the root itself, or `apart`.
+    /// Returns the prefix of a dialect whose usual prefix is the root: `/` for [`Mount::Usual`], and `apart` for
+    /// [`Mount::Apart`].
     pub(crate) fn of(self, apart: &'static str) -> &'static str {
         match self {
             Self::Usual => "/",
@@ -206,7 +207,7 @@ pub struct FilesConfig {
     pub open: bool,
 }
 
-/// Suffix of a prefix in messages that stands for everything below it.
+/// What is appended to a prefix, in messages, to mean all paths below it.
 pub(crate) const BELOW: &str = "/…";
 
 /// Whether a target is at or below one of these places, which are written as [`Gate::places`] are. The root does not

@@ -32,7 +32,7 @@ struct Astro {
     remote: Remote,
 }
 
-/// Name of the dialect in the texts of its rules.
+/// Name of the dialect, with which the canonical text of its rules ([`Rules::text`](andon_recipe::Rules::text)) begins.
 const NAME: &str = "astro";
 
 /// The lifetime of results in seconds.

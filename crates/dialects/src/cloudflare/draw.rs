@@ -63,7 +63,7 @@ const LONGEST: u32 = 12_000;
 /// Parses the value of `draw`.
 ///
 /// # Errors
-/// JSON of another shape, too many images, or an image with an invalid value.
+/// A text that is not a JSON array of images, too many images, or an image with an invalid value.
 pub(super) fn read(text: &str) -> Result<Vec<Drawing>, Refusal> {
     let drawings: Vec<Drawing> = serde_json::from_str(text).map_err(|error| {
         let why = format!(

@@ -41,7 +41,7 @@ struct Ipx {
     http_max_age: u64,
 }
 
-/// Name of the dialect in the texts of its rules.
+/// Name of the dialect, with which the canonical text of its rules ([`Rules::text`](andon_recipe::Rules::text)) begins.
 const NAME: &str = "ipx";
 
 impl Dialect for Ipx {
