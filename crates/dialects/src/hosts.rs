@@ -9,7 +9,7 @@ use crate::ConfigError;
 pub(crate) struct Hosts(Vec<String>);
 
 impl Hosts {
-    /// Reads host names, or URLs with them. `key` is that of the configuration.
+    /// Parses host names, or URLs that contain them. `key` is the configuration key that lists them, for errors.
     ///
     /// # Errors
     /// A text without a host name.

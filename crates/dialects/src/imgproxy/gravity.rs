@@ -187,7 +187,7 @@ impl Gravity {
         (corner, (x, y))
     }
 
-    /// Returns the gravity along both axes of an image that has not been turned by `turns` yet.
+    /// Returns the gravity along both axes of the stored image, before it is turned and mirrored as `turns` says.
     pub(super) fn stored_axes(&self, turns: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),
