@@ -52,8 +52,8 @@ pub trait Settings {
         &[]
     }
 
-    /// Returns the words of recipes that the dialect's options can express, except the words for the box into which an
-    /// image is fitted.
+    /// Returns the words of recipes (steps and output settings) that the dialect's options can express, except the
+    /// words for the box into which an image is fitted.
     fn words() -> Vec<Word>
     where
         Self: Sized,
@@ -99,7 +99,8 @@ pub enum Mount {
 }
 
 impl Mount {
-    /// Returns the prefix for this mount of a dialect whose usual prefix is the root: the root itself, or `apart`.
+    /// Returns the prefix of a dialect whose usual prefix is the root: `/` for [`Mount::Usual`], and `apart` for
+    /// [`Mount::Apart`].
     pub(crate) fn of(self, apart: &'static str) -> &'static str {
         match self {
             Self::Usual => "/",
@@ -126,7 +127,8 @@ pub(crate) struct Row {
     pub(crate) forms: fn() -> &'static [Form],
     /// Writes a request as a URL of the dialect. See [`Settings::spell`].
     pub(crate) spell: fn(&Wish, &str) -> Spelt,
-    /// Returns the words of recipes that the dialect's options can express. See [`Settings::words`].
+    /// Returns the words of recipes (steps and output settings) that the dialect's options can express. See
+    /// [`Settings::words`].
     pub(crate) words: fn() -> Vec<Word>,
     /// Returns one name for each option of the dialect. See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
@@ -205,7 +207,7 @@ pub struct FilesConfig {
     pub open: bool,
 }
 
-/// Suffix of a prefix in messages that stands for everything below it.
+/// What is appended to a prefix, in messages, to mean all paths below it.
 pub(crate) const BELOW: &str = "/…";
 
 /// Whether a target is at or below one of these places, which are written as [`Gate::places`] are. The root does not

@@ -29,8 +29,8 @@ pub(crate) struct Overlay {
     pub(crate) at: (String, String),
     /// Opacity in percent.
     pub(crate) opacity: f64,
-    /// Width and height in px that the overlay is scaled to. 0: the overlay's own side, or what follows from the other
-    /// side.
+    /// Width and height in px that the overlay is scaled to. If one is 0, it follows from the other by the aspect
+    /// ratio; if both are, the overlay keeps its size.
     pub(crate) size: (u32, u32),
     /// How the overlay is combined with what is below it: a blend mode, or `normal`.
     pub(crate) mode: &'static str,

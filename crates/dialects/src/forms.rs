@@ -27,7 +27,7 @@ pub struct Form {
     /// Regular expression of what follows the prefix in paths, without anchors and groups that capture. It uses what
     /// the regex crate and PCRE have in common.
     pub pattern: &'static str,
-    /// Returns the marks of a target that can have this form; see [`Form::marks`].
+    /// Returns the [`Marks`] by which a target is recognised, or `None` if it cannot have this form.
     pub(crate) look: for<'a> fn(&Cut<'a>) -> Option<Marks<'a>>,
 }
 
@@ -57,7 +57,8 @@ pub struct Cut<'a> {
     pub query: Option<&'a str>,
 }
 
-/// The marks of a form in the text of a target, which are found before a parser reads the target.
+/// The marks of a form in a target: what in its text, such as a signature or an option with a value, shows that the
+/// target may have the form. They are found before a parser reads the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marks<'a> {
     /// The path to be parsed. A signature or an encrypted source, which a parser without the key cannot read, is
@@ -65,7 +66,7 @@ pub struct Marks<'a> {
     pub path: Cow<'a, str>,
     /// The signature, or the word that stands in its place, such as `unsafe`.
     pub signature: Option<String>,
-    /// How certain the marks are.
+    /// How certainly the marks show that the target has the form.
     pub strength: Strength,
     /// Whether the source is encrypted.
     pub is_sealed: bool,
@@ -73,11 +74,10 @@ pub struct Marks<'a> {
     pub prefix: Suits,
 }
 
-/// How certainly the marks of a form show that a target has the form.
+/// How certainly [`Marks`] show that a target has a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// The target is evidence of the form only if targets with more certain marks have the same form at the same
-    /// prefix.
+    /// The target is evidence of the form only if other targets at the same prefix have more certain marks of the form.
     Weak,
     /// The target is evidence of the form by itself if the parser knows all of its options.
     IfKnown,
@@ -97,7 +97,7 @@ pub enum Suits {
     Long,
     /// The prefix contains the name of the dialect.
     Named,
-    /// The prefix says that it is the prefix of a variant of the dialect.
+    /// The prefix names another variant of the dialect than this form, such as `/iiif/2` for the form of version 3.
     Variant,
     /// The prefix names exactly this form, and so wins even against a prefix that reads more targets.
     Sure,
@@ -138,7 +138,7 @@ impl Form {
         matches!(self.room, Room::OnePath | Room::OneArgument(_))
     }
 
-    /// Returns the marks of this form in a target, or `None` if the target cannot have it.
+    /// Returns the marks by which a target is recognised, or `None` if it cannot have this form.
     #[must_use]
     pub fn marks<'a>(&self, cut: &Cut<'a>) -> Option<Marks<'a>> {
         (self.look)(cut)
@@ -181,8 +181,8 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Returns the marks of an endpoint: its whole path is the prefix, which ends in `end`, and its query has all of
-    /// these arguments. `None` if the target is no such endpoint.
+    /// Returns the marks of a URL whose whole path is the prefix, which ends in `end`, and whose query has all of these
+    /// arguments (an endpoint). `None` if the target is no such URL.
     pub(crate) fn endpoint(&self, end: &str, arguments: &[&str]) -> Option<Marks<'a>> {
         let is_here = matches!(self.path, "" | "/") && self.prefix.ends_with(end);
         let has_all = arguments.iter().all(|name| self.has_argument(&[name]));

@@ -32,7 +32,7 @@ pub(crate) fn bounds(w: Option<f64>, h: Option<f64>) -> Option<Bounds> {
     }
 }
 
-/// Returns the step that places an image in the middle of a canvas of this size in px, which is rounded.
+/// Returns the step that places an image in the middle of a canvas of this size in px. Width and height are rounded.
 pub(crate) fn ground(w: f64, h: f64, colour: Colour) -> Step {
     let side = |px: f64| (px.round() as u32).max(1);
     Step::Canvas(Canvas {

@@ -1,4 +1,4 @@
-//! Lists of hosts whose images the URLs of a dialect may name.
+//! Lists of the hosts of URLs that may be named as sources in a dialect.
 
 use url::Url;
 
@@ -9,7 +9,7 @@ use crate::ConfigError;
 pub(crate) struct Hosts(Vec<String>);
 
 impl Hosts {
-    /// Reads host names, or URLs with them. `key` is that of the configuration.
+    /// Parses host names, or URLs that contain them. `key` is the configuration key that lists them, for errors.
     ///
     /// # Errors
     /// A text without a host name.

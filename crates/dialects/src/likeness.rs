@@ -276,7 +276,7 @@ mod tests {
         );
     }
 
-    /// Returns the name of each dialect with an example URL, from a table in which all dialects are on.
+    /// Returns the name of each dialect with an example URL, from a configuration in which all dialects are on.
     fn examples() -> Vec<(&'static str, String)> {
         let mut config = Config::default();
         config.switch_on_all();

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// A pattern of URLs, an entry of `remotePatterns` in the configuration of Next.js or Astro. Absent fields permit
-/// anything. Each dialect matches names and paths as its original does.
+/// anything. The dialects `next` and `astro` match host names and paths as these programs do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RemotePattern {

@@ -112,8 +112,8 @@ pub struct AnswerStyle {
     pub checksum: Option<Checksum>,
     /// When the URL expires, in seconds since 1970.
     pub expires: Option<u64>,
-    /// The error style for an expired URL. It depends on whether the earliest expiry time is set in the dialect or in a
-    /// signature in front of it.
+    /// The error style for an expired URL: that of the dialect if its own part of the URL expires first, and the
+    /// server's own if a signature in front of that part does.
     pub expired: ErrorStyle,
     /// For how many seconds clients may cache the result, if neither the operator nor the origin sets that.
     pub max_age: Option<u64>,

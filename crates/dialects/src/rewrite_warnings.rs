@@ -8,7 +8,7 @@ use crate::{Dialects, EXAMPLE_SOURCE};
 impl Dialects {
     /// Returns a sentence about each rewrite rule that never applies, that looks for the query in the path, or whose
     /// new path looks like a URL of a dialect that is off or mounted elsewhere; and about each dialect whose URLs a
-    /// rule takes.
+    /// rule turns into paths of files.
     #[must_use]
     pub fn rewrite_warnings(&self) -> Vec<String> {
         let rule_warnings = self.rewriter.doubts().flat_map(|(index, sample, doubts)| {

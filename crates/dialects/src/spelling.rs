@@ -1,14 +1,15 @@
-//! How dialects write wishes: box and gravity each in a way of its own, and everything else by a table of words.
+//! How dialects write wishes (requests in the terms that all dialects share). Each dialect has its own code to write
+//! the box and the gravity, and a table of words for everything else.
 
 use andon_recipe::{Colour, Fitting, Keep, Recipe, Step, Wish};
 
 use crate::effects::number;
 
-/// A word of recipes with its arguments, and the option by which a dialect expresses it. The option is empty if the
-/// dialect always does this. In the word, `_` stands for any argument, and numbers that are joined by `x` or `+` are
-/// separate arguments. In the option, `{0}` stands for the first of these `_`. Operations on the number may follow in
-/// the braces: `*`, `/`, `+` and `-` with another number, `l` for its binary logarithm, `i` for its inverse, `r` for
-/// its square root and `~` for rounding. `{0#}` is a colour with its alpha first.
+/// A word of recipes (a step or an output setting with its arguments), and the option by which a dialect expresses it.
+/// The option is empty if the dialect always does this. In the word, `_` stands for any argument, and numbers that are
+/// joined by `x` or `+` are separate arguments. In the option, `{0}` stands for the first of these `_`. Operations on
+/// the number may follow in the braces: `*`, `/`, `+` and `-` with another number, `l` for its binary logarithm, `i`
+/// for its inverse, `r` for its square root and `~` for rounding. `{0#}` is a colour with its alpha first.
 pub type Word = (&'static str, &'static str);
 
 /// A request (a wish), written as a URL of a dialect.

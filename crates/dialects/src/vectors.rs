@@ -79,7 +79,8 @@ pub(crate) fn resolved(parsed: Result<ImageRequest, Refusal>, facts: &Facts) -> 
     recipe.unwrap_or_else(|error| panic!("{}: {error}", request.rules.text()))
 }
 
-/// Asserts that options, parsed by `ask`, lead to the sizes in a table.
+/// Asserts the size in px of the result for each entry of `table`: options, and the expected size. `ask` makes a
+/// request of options.
 pub(crate) fn check_sizes(
     ask: impl Fn(&str) -> Result<ImageRequest, Refusal>,
     facts: &Facts,

@@ -80,8 +80,8 @@ impl Doors {
         }
     }
 
-    /// Returns why a door is closed to unsigned URLs, or `None` if it is open. `door` is the index of a dialect, or
-    /// `None` for plain files.
+    /// Returns why a door is closed to unsigned URLs; `None` if it is open, or if `signing.required` makes all doors
+    /// require a signature. `door` is the index of a dialect, or `None` for plain files.
     pub(crate) fn closing_reason(&self, door: Option<usize>) -> Option<&str> {
         let (_, refusal) = match door {
             None => &self.files,
@@ -124,7 +124,7 @@ struct AccessSettings {
 
 impl AccessSettings {
     /// Returns the setting, an entry of [`Self::closers`], that closes the door of this name; `None` if the door is
-    /// open.
+    /// open, or if `signing.required` makes all doors require a signature.
     fn closer(&self, name: &str, gate: &Gate) -> Option<&(&'static str, String, bool)> {
         // A dialect that serves presets only is restricted already, so that the presets of another one do not close it.
         let mut closers = self.closers.iter();

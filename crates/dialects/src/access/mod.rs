@@ -103,7 +103,8 @@ impl Paths {
         }
     }
 
-    /// Returns the paths of the overlay image of this name, or its URL if no path names it.
+    /// Returns the paths at which origins serve the overlay image of this name or, if the name is a URL that no origin
+    /// serves, the URL.
     fn of_overlay(name: &str, places: &dyn Places) -> Vec<String> {
         let Some(overlay) = Source::of_overlay(name) else {
             let paths = places.paths_of_overlay(&plain(name));
@@ -230,8 +231,8 @@ struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Whether a key of `[signing]` signs the whole target, or a beginning that names `path` or a guarded folder above
-    /// it.
+    /// Whether a key of `[signing]` signs the whole target, or a beginning that names `path`, or a folder above `path`
+    /// for which `is_guarded` is true.
     fn is_named(&self, path: &str, is_guarded: &dyn Fn(&str) -> bool) -> bool {
         match &self.named_sources {
             None => self.evidence.signed_part == SignedPart::Whole,
@@ -240,7 +241,7 @@ impl Claim<'_> {
     }
 
     /// Checks the request against one `[[secure_link]]` rule, `link`, whose index in the configuration is `index`.
-    /// `by_link` returns the sources that the part of the target that `link` signs names by itself.
+    /// `by_link` returns the sources that are named in the part of the target that the rule's signature covers.
     ///
     /// # Errors
     /// A target below the rule's location without a valid signature, and a path that the rule guards and that no
@@ -353,7 +354,8 @@ impl Dialects {
             || self.is_all_signed_by_a_link(request, evidence, headers)
     }
 
-    /// Whether the part of the target that a `[[secure_link]]` signs gives the same request by itself.
+    /// Whether the part of the target that a `[[secure_link]]` signs, parsed without the rest, gives the same request
+    /// as the whole target.
     fn is_all_signed_by_a_link(
         &self,
         request: &ImageRequest,
@@ -369,8 +371,8 @@ impl Dialects {
         })
     }
 
-    /// Whether the target that a rewrite rule with `opens = true` made gives the same request by itself. It does not if
-    /// the client appended something that matters, such as another size.
+    /// Whether the target that a rewrite rule with `opens = true` made, parsed without the request's query, gives the
+    /// same request. It does not if the client appended something that matters, such as another size.
     fn is_all_from_a_rule(
         &self,
         request: &ImageRequest,
@@ -384,7 +386,7 @@ impl Dialects {
     }
 }
 
-/// Returns the path of a source; `None` for a colour, and for a URL that no path names.
+/// Returns the path of a source; `None` for a colour, and for a URL that no origin serves.
 fn path_of(source: &Source, places: &dyn Places) -> Option<String> {
     match source {
         _ if source.colour().is_some() => None,

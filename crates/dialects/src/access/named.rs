@@ -24,7 +24,7 @@ const MARK: &str = "andon-appended-segment";
 const QUERY: &str = "w=1";
 
 impl NamedSources {
-    /// Returns what a whole target names; nothing if the target cannot be parsed.
+    /// Returns the sources that a whole target names; none if the target cannot be parsed.
     pub(super) fn of_target(
         dialects: &Dialects,
         target: &str,
@@ -43,8 +43,8 @@ impl NamedSources {
         }
     }
 
-    /// Returns what the beginning of a target names in the dialect that read the whole target. Another dialect might
-    /// have read the same beginning differently, so what it names there does not count.
+    /// Returns the sources that the beginning of a target names in the dialect that read the whole target. Other
+    /// dialects, which might read the same beginning differently, are not tried.
     pub(super) fn by_beginning(
         dialects: &Dialects,
         beginning: &str,
@@ -100,8 +100,8 @@ impl NamedSources {
         self.sources.iter().any(is_named) && others().all(is_named_or_below)
     }
 
-    /// Whether the signed text names `path`, or a folder above it that is guarded itself. A signature for a folder
-    /// above the guarded one does not open the path.
+    /// Whether the signed text names `path`, or a folder above it for which `is_guarded` is true. A signature for a
+    /// folder further up, which is not guarded itself, does not open the path.
     pub(super) fn is_within(&self, path: &str, is_guarded: &dyn Fn(&str) -> bool) -> bool {
         let names = |source: &String| {
             is_at_or_below(source, path)

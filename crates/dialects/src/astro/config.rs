@@ -25,9 +25,10 @@ pub struct AstroConfig {
     pub open: bool,
     /// The endpoint of Astro whose error responses are imitated.
     pub endpoint: Endpoint,
-    /// Hosts whose images URLs may name. If this and `remote_patterns` are empty: those of all origins.
+    /// Hosts of the URLs that may be named as sources. If this and `remote_patterns` are empty, the hosts of all
+    /// origins.
     pub domains: Vec<String>,
-    /// Patterns of URLs that may be named.
+    /// Patterns of the URLs that may be named as sources, in addition to those at `domains`.
     pub remote_patterns: Vec<RemotePattern>,
 }
 

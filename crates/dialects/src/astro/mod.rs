@@ -32,7 +32,7 @@ struct Astro {
     remote: Remote,
 }
 
-/// Name of the dialect in the texts of its rules.
+/// Name of the dialect, with which the canonical text of its rules ([`Rules::text`](andon_recipe::Rules::text)) begins.
 const NAME: &str = "astro";
 
 /// The lifetime of results in seconds.
@@ -119,7 +119,7 @@ impl Dialect for Astro {
 }
 
 impl Astro {
-    /// Reads a source: a path, or an absolute URL that may be named.
+    /// Reads a source: a path, or an absolute URL that `domains` or `remote_patterns` of the configuration permit.
     fn source(&self, href: &str) -> Result<Source, Refusal> {
         let refusal = |why: &str| Refusal::of(Fault::Source, href, why);
         if is_remote(href) {
@@ -145,7 +145,7 @@ impl Astro {
     }
 }
 
-/// Reads a query, decoded, with the first value of each key, and notes unknown keys.
+/// Parses a query into decoded values. The first value of each key counts. Unknown keys are noted.
 fn read(query: &str, notes: &mut Vec<String>) -> Result<Values, Refusal> {
     let mut values = Values::default();
     for piece in query.split('&').filter(|piece| !piece.is_empty()) {
@@ -188,7 +188,7 @@ fn rules(mut values: Values) -> Result<SharpRules, String> {
     Ok(SharpRules::new(NAME, options, pipeline, encoding, format))
 }
 
-/// Reads the box, and how the image is fitted to it.
+/// Returns the box that `w` and `h` describe, and how the image is fitted to it.
 ///
 /// # Errors
 /// sharp's message about a side or a position that it refuses.

@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, side};
 
-/// Words of recipes, each with the parameters that express it.
+/// Words of recipes (steps and output settings), each with Astro's parameters that express it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("keep:north", "position=top"),
     ("keep:south", "position=bottom"),

@@ -63,7 +63,7 @@ const LONGEST: u32 = 12_000;
 /// Parses the value of `draw`.
 ///
 /// # Errors
-/// JSON of another shape, too many images, or an image with an invalid value.
+/// A text that is not a JSON array of images, too many images, or an image with an invalid value.
 pub(super) fn read(text: &str) -> Result<Vec<Drawing>, Refusal> {
     let drawings: Vec<Drawing> = serde_json::from_str(text).map_err(|error| {
         let why = format!(
@@ -134,7 +134,7 @@ impl Drawing {
         Some(source.overlay_name())
     }
 
-    /// Returns the name of the overlay image, unless it is fully transparent.
+    /// Returns the name of the overlay image; `None` if the overlay is fully transparent.
     pub(super) fn overlay_name(&self) -> Option<String> {
         self.file().filter(|_| self.opacity != Some(0.0))
     }

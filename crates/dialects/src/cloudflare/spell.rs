@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, side};
 
-/// Words of recipes, each with the options that express it.
+/// Words of recipes (steps and output settings), each with Cloudflare's options that express it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("trim:10", "trim=border"),
     (

@@ -115,8 +115,9 @@ impl Hints {
     }
 }
 
-/// Returns the steps for a result with `density` times as many px along each side, or with as many px as a raster
-/// source has; `None` if that changes nothing.
+/// Returns the steps for a result with `density` times as many px along each side, but with no more than a raster
+/// source can fill. `None` if that changes nothing, if the recipe does not scale exactly once, or if it has one of the
+/// effects in [`PLACED`].
 fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     let is_placed = |effect: &Effect| PLACED.contains(&effect.name.as_str());
     let mut scalings =
@@ -178,7 +179,7 @@ fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Returns the steps for a result that is at most `width` px wide; `None` if it is not wider anyway.
+/// Returns the steps for a result that is at most `width` px wide; `None` if the result of `recipe` is not wider.
 fn narrower(recipe: &Recipe, facts: &Facts, width: u32) -> Option<Vec<Step>> {
     let (w, h) = size_after(&recipe.steps, facts)?;
     if w <= width {

@@ -27,7 +27,8 @@ pub(super) const FORMS: &[Form] = &[
     },
 ];
 
-/// Returns the marks of a target of this version (`3` or `2`). `other` is the other version.
+/// Returns the marks by which a URL of this version (`3` or `2`) is recognised; `None` for other targets. `other` is
+/// the other version.
 fn look<'a>(cut: &Cut<'a>, version: &str, other: &str) -> Option<Marks<'a>> {
     let segments: Vec<&str> = cut.path.strip_prefix('/')?.split('/').collect();
     let names_iiif = cut

@@ -24,7 +24,8 @@ const PROTOCOL: &str = "http://iiif.io/api/image";
 /// Minimum length, in px, of the longer side of the sizes that `sizes` lists.
 const SMALLEST: u32 = 100;
 
-/// The number of formats, counted from the first, that level 2 requires. The others are listed as extra formats.
+/// How many of the formats, in the order of their list, level 2 of the specification requires. `info.json` lists the
+/// others as extra formats.
 const NEEDED: usize = 2;
 
 impl Document for Information {

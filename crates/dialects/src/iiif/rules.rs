@@ -79,8 +79,9 @@ impl IiifRules {
         Ok(Layout { region, size })
     }
 
-    /// Returns the region in px, and the largest size that does not count as an enlargement. That is up to 1 px larger
-    /// per side if a region in percent was rounded down, because clients that round up are right, too.
+    /// Returns the region (left, top, width and height) in px, and the largest size that does not count as an
+    /// enlargement: that of the region, where a side in percent that was rounded down counts as 1 px longer, because
+    /// clients may round up.
     #[expect(clippy::type_complexity, reason = "x, y, width, height; width, height")]
     fn extract(
         &self,

@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// Words of recipes, each with the parameter that expresses it.
+/// Words of recipes (steps and output settings), each with the IIIF parameter that expresses it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("crop:_:_:_:_", "region={0},{1},{2},{3}"),
     ("flip:h", "mirror=!"),

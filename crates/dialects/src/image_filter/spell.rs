@@ -4,7 +4,8 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// Words of recipes, each with the directive that expresses it.
+/// Words of recipes (steps and output settings), each with the directive of nginx's image filter that expresses it; see
+/// [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("original", "test"),
     // The directive counts counterclockwise.

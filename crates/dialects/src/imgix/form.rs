@@ -17,9 +17,9 @@ pub(super) const FORMS: &[Form] = &[Form {
 /// Arguments that only imgix has. They mark a query even if the path has no image extension.
 const OWN: [&str; 4] = ["ixlib", "ixid", "auto", "fm"];
 
-/// Returns the marks of imgix in a target. They are weak if the path is that of an image, but no argument is known to
-/// be imgix's, such as `?v=2`. A path without an image extension may be a page, and needs an argument that only imgix
-/// has.
+/// Returns the marks by which a URL of imgix is recognised; `None` for other targets. The marks are weak if the path is
+/// that of an image, but no argument is known to be imgix's, such as `?v=2`. A path without an image extension may be a
+/// page, and needs an argument that only imgix has.
 fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let query = cut
         .query

@@ -195,7 +195,7 @@ pub(super) fn steps(query: &Values, size: (u32, u32), ratio: f64) -> Vec<Step> {
 }
 
 /// Returns the step that multiplies the opacity of an image of this size, in px, by the brightness and opacity of its
-/// mask image; `None` without a mask image. `colour_outside` shows where the image is hidden.
+/// mask image; `None` without a mask image. `colour_outside`, if given, replaces what the mask hides.
 pub(super) fn mask(
     query: &Values,
     size: (u32, u32),

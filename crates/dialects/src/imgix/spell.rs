@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, argb, side};
 
-/// Words of recipes, each with the parameters that express it.
+/// Words of recipes (steps and output settings), each with imgix's parameters that express it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "trim=auto&trim-tol={0}"),
     ("crop:_:_:_:_", "rect={0},{1},{2},{3}"),

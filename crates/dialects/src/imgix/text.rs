@@ -59,7 +59,7 @@ const BLACK: Colour = Colour {
     ..Colour::CLEAR
 };
 
-/// Returns the arguments of the effect that are written as `name=value`.
+/// Returns the arguments of the effect `text` that are written as `name=value`.
 fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
     let px = |name: &str, most: f64| {
         let px = query.number(name)? * ratio;

@@ -70,9 +70,9 @@ pub struct ImgproxyConfig {
     /// Whether the header `Accept` selects the format even if the URL names one. Clients that accept none of
     /// `[negotiation]` then get the format of the URL.
     pub enforce: bool,
-    /// Quality of JPEG, 0 to 100, unless `format_quality` sets it; 0: 80.
+    /// Quality of JPEG, 0 to 100, unless `format_quality` sets it. 0 stands for 80.
     pub quality: u8,
-    /// Quality by format, 0 to 100; 0: 80.
+    /// Quality by format, 0 to 100, where 0 stands for 80. Formats that are not listed have imgproxy's defaults.
     pub format_quality: BTreeMap<String, u8>,
     /// Formats in which sources of the same format are sent. Results of all other sources get the first of these
     /// formats that can represent them.

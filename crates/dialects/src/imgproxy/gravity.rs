@@ -13,8 +13,8 @@ use crate::geometry::FACES;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gravity {
     pub(super) kind: Kind,
-    /// Horizontal offset: px if it is at least 1 or at most -1, else a share of the outer width. For a focal point, its
-    /// position as a share of the width.
+    /// Horizontal offset in px or, if between -1 and 1, as a share of the width of the image that is cropped or drawn
+    /// on. For a focal point, its position as a share of the width.
     pub(super) x: f64,
     pub(super) y: f64,
 }
@@ -187,7 +187,7 @@ impl Gravity {
         (corner, (x, y))
     }
 
-    /// Returns the gravity along both axes of an image that has not been turned by `turns` yet.
+    /// Returns the gravity along both axes of the stored image, before it is turned and mirrored as `turns` says.
     pub(super) fn stored_axes(&self, turns: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),

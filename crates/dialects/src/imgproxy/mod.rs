@@ -350,7 +350,8 @@ impl Imgproxy {
         })
     }
 
-    /// Whether the header `Accept` selects the format, even if the URL names `format`. SVG is always sent unchanged.
+    /// Whether the header `Accept` selects the format. With `negotiate`, it does if the URL names no format; with
+    /// `enforce`, whatever the `format` in the URL, except SVG, which is always sent unchanged.
     fn leaves_open(&self, format: Option<&str>) -> bool {
         let is_enforced = self.config.enforce && format != Some(rules::SVG);
         is_enforced || (self.config.negotiate && format.is_none())

@@ -108,7 +108,7 @@ pub(super) struct Extend {
 pub(super) struct Crop {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Gravity of the crop; `None`: that of the image.
+    /// Gravity of the crop; `None`: that of [`Options::gravity`].
     pub(super) gravity: Option<Gravity>,
     /// Aspect ratio of the crop, width divided by height; 0: it follows from the sides.
     pub(super) ratio: f64,
@@ -275,7 +275,7 @@ impl Options {
         Some(self.limits.bytes).filter(|bytes| *bytes > 0)
     }
 
-    /// Returns the gravity of the crop before scaling: its own, or else that of the image.
+    /// Returns the gravity of the crop before scaling: its own or, if it has none, [`Options::gravity`].
     pub(super) fn crop_gravity(&self) -> Gravity {
         self.crop.gravity.unwrap_or(self.gravity)
     }

@@ -3,9 +3,9 @@
 use super::args::{Wrong, is_truth};
 use super::options::Options;
 
-/// An option of the table.
+/// A row of the table of options: one option.
 pub(super) struct Row {
-    /// All names of the option. It is written by the last one.
+    /// All names of the option. The last one is used when the option is written.
     pub(super) names: &'static [&'static str],
     /// What the option does, as one sentence; empty if it is ignored.
     help: &'static str,
@@ -27,7 +27,8 @@ pub(super) struct Row {
 
 /// An argument of an option.
 pub(super) struct Arg {
-    /// Parses the argument, which is the first of these texts. The last argument of an option may use all of them.
+    /// Parses the argument from the first of these texts. The texts after it are those of the further arguments, which
+    /// the last argument of an option may use as well.
     read: fn(&mut Options, &[&str]) -> Result<(), Wrong>,
     /// Writes the argument; `None` if another argument expresses its value.
     show: Option<fn(&Options) -> String>,

@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// Words of recipes, each with the options that express it.
+/// Words of recipes (steps and output settings), each with imgproxy's options that express it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "t:{0}"),
     ("crop:_:_:_:_", "c:{2}:{3}:nowe:{0}:{1}"),

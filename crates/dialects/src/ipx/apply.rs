@@ -110,8 +110,8 @@ impl SharpOptions {
         }
     }
 
-    /// Sets the width or height of the box, which is called `name`. `sides` returns the new width and height: one is
-    /// the argument, and the other is reset.
+    /// Sets the side of the box that is called `name` (`width` or `height`) to the argument, and removes the other
+    /// side. `sides` returns both sides for this value.
     ///
     /// # Errors
     /// sharp's message about a value that is not a positive whole number.
@@ -176,7 +176,8 @@ impl SharpOptions {
         }
     }
 
-    /// Puts turns that are set already before the scaling, as sharp does if the size is set after them.
+    /// If the image is already to be rotated, makes the rotation precede scaling, as in sharp if the size is set after
+    /// the rotation.
     fn turn_first(&mut self) {
         self.pipeline.turns_first |= self.pipeline.degrees % 360.0 != 0.0;
     }

@@ -24,7 +24,7 @@ pub struct IpxConfig {
     /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
     /// presets only.
     pub open: bool,
-    /// Hosts whose images URLs may name, as host names or URLs; empty: those of all origins.
+    /// Hosts of the URLs that may be named as sources, as host names or URLs; empty: the hosts of all origins.
     pub domains: Vec<String>,
     /// Replacements for beginnings of sources: the beginning, and the path or absolute URL that replaces it.
     pub alias: BTreeMap<String, String>,

@@ -31,7 +31,7 @@ use crate::sharp::{self, Encoding, Format, SharpRules};
 struct Ipx {
     /// URL prefix without its trailing slash.
     prefix: String,
-    /// Hosts whose images URLs may name; empty: any that an origin allows.
+    /// Hosts of the URLs that may be named as sources; empty: the hosts of all origins.
     hosts: Hosts,
     /// Replacements for beginnings of sources: the beginning, with a leading slash, and the text that replaces it.
     alias: Vec<(String, String)>,
@@ -41,7 +41,7 @@ struct Ipx {
     http_max_age: u64,
 }
 
-/// Name of the dialect in the texts of its rules.
+/// Name of the dialect, with which the canonical text of its rules ([`Rules::text`](andon_recipe::Rules::text)) begins.
 const NAME: &str = "ipx";
 
 impl Dialect for Ipx {

@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, side, sides};
 
-/// Words of recipes, each with the modifiers that express it.
+/// Words of recipes (steps and output settings), each with ipx's modifiers that express it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "trim_{0}"),
     ("crop:_:_:_:_", "crop_{0}_{1}_{2}_{3}"),

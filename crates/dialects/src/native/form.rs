@@ -13,8 +13,8 @@ pub(super) const FORMS: &[Form] = &[Form {
     look,
 }];
 
-/// Returns the marks of a recipe. They are weak if its first step is not a word of recipes: the parser takes any
-/// unknown name for an effect of the engine.
+/// Returns the marks by which a recipe in a target is recognised; `None` without a recipe. The marks are weak if the
+/// name of the recipe's first step is not known: the parser takes any unknown name for an effect of the engine.
 fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let (first, _) = cut.first()?;
     let step = first.split(',').next().unwrap_or_default();

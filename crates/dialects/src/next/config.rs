@@ -43,9 +43,9 @@ pub struct NextConfig {
     pub formats: Vec<String>,
     /// Minimum number of seconds for which browsers and proxies cache a result.
     pub minimum_cache_ttl: u64,
-    /// Hosts whose images URLs may name as sources.
+    /// Hosts of the URLs that may be named as sources.
     pub domains: Vec<String>,
-    /// Patterns of URLs that may be named as sources.
+    /// Patterns of the URLs that may be named as sources, in addition to those at `domains`.
     pub remote_patterns: Vec<RemotePattern>,
     /// Patterns of paths that may be named as sources; empty: all paths, without a query.
     pub local_patterns: Vec<LocalPattern>,

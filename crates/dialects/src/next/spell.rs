@@ -6,7 +6,7 @@ use andon_recipe::{Fitting, Wish};
 use crate::percent;
 use crate::spelling::{Draft, Spelt, Word};
 
-/// Words of recipes, each with the parameter that expresses it.
+/// Words of recipes (steps and output settings), each with the parameter of Next.js that expresses it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("q:_", "q={0}"),
     // The header `Accept` and the format of the source decide about the format.

@@ -74,11 +74,11 @@ impl Rules for LimitedRules {
     }
 }
 
-/// Output words that anybody may use, because they have few values, or because dialects set them by other options:
-/// format, losslessness, which metadata are kept. `q` has a list of its own.
+/// Names of output settings that any URL may use, because they have few values, or because dialects set them by other
+/// options: format, losslessness, which metadata are kept. The values of `q` have a list of their own in `[permitted]`.
 const FREE: &[&str] = &["as", "moving", "lossless", "metadata", "stored", "q"];
 
-/// Output words that stand in place of a quality.
+/// Names of output settings that stand in place of a quality.
 const GOALS: &[&str] = &["max", "score"];
 
 impl LimitedRules {
@@ -100,7 +100,7 @@ impl LimitedRules {
         self.check_output(&recipe.output, facts)
     }
 
-    /// Checks the steps that do more than scale, turn and crop: they must be listed.
+    /// Checks the steps that do more than scale, turn and crop: `[permitted]` must list them.
     fn check_steps(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
         for (at, step) in recipe.steps.iter().enumerate() {
             let is_free = match step {
@@ -134,8 +134,8 @@ impl LimitedRules {
         }
     }
 
-    /// Checks the output settings other than format and quality: they must be the dialect's defaults, or words that are
-    /// listed.
+    /// Checks the output settings other than format and quality: they must be the dialect's defaults, or `[permitted]`
+    /// must list their names.
     fn check_output(&self, output: &Output, facts: &Facts) -> Result<(), ResolveError> {
         // Unless sizes are limited, only words that take the place of a quality matter.
         let matters = |word| self.lists.limits_sizes() || GOALS.contains(&word);

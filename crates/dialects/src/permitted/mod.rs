@@ -28,8 +28,8 @@ pub struct PermittedConfig {
     pub heights: Vec<u32>,
     /// Qualities, 1 to 100. The list must include the dialect's default quality, for URLs that name none. Empty: any.
     pub qualities: Vec<u8>,
-    /// Words of recipes that unsigned URLs may use with any arguments, in addition to sizes, turns, formats and
-    /// qualities.
+    /// Words of recipes (names of steps and output settings, such as `blur`) that unsigned URLs may use with any
+    /// arguments, in addition to sizes, turns, formats and qualities.
     pub words: Vec<String>,
     /// Whether the lists apply to signed URLs, too.
     pub signed: bool,

@@ -4,7 +4,7 @@ use andon_recipe::{Colour, Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// Words of recipes, each with the argument that expresses it.
+/// Words of recipes (steps and output settings), each with Photon's argument that expresses it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "ulb=1"),
     ("gray", "filter=grayscale"),

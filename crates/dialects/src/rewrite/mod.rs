@@ -186,9 +186,9 @@ impl Rule {
         })
     }
 
-    /// Whether the rule makes of the decoded path the target `new`, which it has made of the path as received. nginx
-    /// matches only the decoded path, so that an expression such as `[^/]+` never matches `a%2Fb` in nginx. Without
-    /// this check, such an escape could reach targets that the expression is meant to exclude.
+    /// Whether the rule also makes `new` of the decoded path. `new` is the target that the rule makes of `path`, which
+    /// is not decoded. nginx matches only the decoded path, so that an expression such as `[^/]+` never matches `a%2Fb`
+    /// in nginx. Without this check, such an escape could reach targets that the expression is meant to exclude.
     fn leads_to(&self, new: &str, path: &str, query: Option<&str>) -> bool {
         if percent::decode(path).is_err() {
             return false;

@@ -51,7 +51,8 @@ impl SharpRules {
     }
 }
 
-/// Returns the options from the text of a dialect's rules; `None` if the text is that of another dialect's rules.
+/// Returns the options from the canonical text of a dialect's rules; `None` if the text is that of another dialect's
+/// rules.
 pub(crate) fn options_of<'a>(dialect: &str, text: &'a str) -> Option<&'a str> {
     let rest = text.strip_prefix(dialect)?.strip_prefix('(')?;
     rest.rsplit_once(';').map(|(options, _)| options)

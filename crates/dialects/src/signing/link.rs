@@ -62,7 +62,7 @@ pub(crate) enum Outcome {
 enum Form {
     /// The expression that yields the signature and the expiry time, and the expression that is signed.
     Expression(Vec<Piece>, Vec<Piece>),
-    /// The secret that is appended to the rest of the path before it is hashed.
+    /// The secret of paths `/PREFIX/MD5/REST`, where MD5 is the digest of REST followed by the secret.
     Secret(String),
 }
 

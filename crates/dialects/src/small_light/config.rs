@@ -21,7 +21,8 @@ use crate::spelling::{Spelt, Word};
 pub struct SmallLightConfig {
     /// Whether the dialect is switched on.
     pub enabled: bool,
-    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
     /// Whether options come from the query, and every path is an image.
     pub getparam_mode: bool,

@@ -103,10 +103,10 @@ pub(super) struct Ground {
     /// Height in px, at least 1.
     pub(super) h: u32,
     /// Distance of the image's left edge from that of the canvas, in px or percent of the image's width. If absent, the
-    /// image is centred by the requested size.
+    /// distance at which an image of the requested width is centred, even if this image is wider or narrower.
     pub(super) x: Option<Length>,
     /// Distance of the image's top edge from that of the canvas, in px or percent of the image's height. If absent, the
-    /// image is centred by the requested size.
+    /// distance at which an image of the requested height is centred, even if this image is taller or shorter.
     pub(super) y: Option<Length>,
     /// The colour of the canvas, opaque.
     pub(super) colour: Colour,

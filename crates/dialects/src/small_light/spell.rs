@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, side};
 
-/// Words of recipes, each with the parameter that expresses it.
+/// Words of recipes (steps and output settings), each with ngx_small_light's parameter that expresses it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("original", "pt=ptss"),
     ("crop:_:_:_:_", "sx={0},sy={1},sw={2},sh={3}"),

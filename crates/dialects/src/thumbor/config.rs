@@ -22,7 +22,8 @@ use crate::spelling::{Spelt, Word};
 pub struct ThumborConfig {
     /// Prefix of the dialect's URLs; empty: the dialect is switched off.
     pub prefix: String,
-    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
     /// Signing keys. A URL that is signed with any of them is accepted.
     pub keys: Vec<String>,
@@ -30,7 +31,7 @@ pub struct ThumborConfig {
     pub weak_keys: bool,
     /// Whether `/unsafe/…` is served. If absent, it is served when there are no keys.
     pub allow_unsafe: Option<bool>,
-    /// How an image without a scheme is interpreted.
+    /// How the name of an image that has no scheme, such as `https://`, is interpreted.
     pub loader: Loader,
     /// Whether images are turned upright. thumbor itself shows them as they are stored, unless configured otherwise.
     pub respect_orientation: bool,
@@ -52,7 +53,8 @@ pub struct ThumborConfig {
 pub struct ImagorConfig {
     /// Prefix of the dialect's URLs; empty: the dialect is switched off.
     pub prefix: String,
-    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
     /// Signing keys. A URL that is signed with any of them is accepted.
     pub keys: Vec<String>,
@@ -64,7 +66,7 @@ pub struct ImagorConfig {
     pub digest: Digest,
     /// To how many characters signatures are truncated; 0: not at all.
     pub truncate: usize,
-    /// How an image without a scheme is interpreted.
+    /// How the name of an image that has no scheme, such as `https://`, is interpreted.
     pub loader: Loader,
     /// The quality if no filter sets it.
     pub quality: u8,
@@ -74,16 +76,16 @@ pub struct ImagorConfig {
     pub max_age: u64,
 }
 
-/// How an image without a scheme is interpreted.
+/// How the name of an image that has no scheme, such as `https://`, is interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loader {
-    /// An image without a scheme is a path below the origins.
+    /// A name without a scheme is a path below the origins.
     #[default]
     Path,
-    /// An image without a scheme is a URL whose `http://` is left out.
+    /// A name without a scheme is a URL whose `http://` is left out.
     Http,
-    /// An image without a scheme is a URL whose `https://` is left out.
+    /// A name without a scheme is a URL whose `https://` is left out.
     Https,
 }
 

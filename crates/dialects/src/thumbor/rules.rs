@@ -128,7 +128,7 @@ impl ThumborRules {
         })
     }
 
-    /// Whether the result is an animation, whose border imagor does not trim.
+    /// Whether imagor sends the result as an animation, whose border it does not trim. Always false for thumbor.
     fn moves(&self, facts: &Facts) -> bool {
         self.flavour == Flavour::Imagor
             && facts.frames > 1
@@ -355,7 +355,8 @@ struct Image {
     height: u32,
     /// The requested size in px, which is also the size of the background of `fill`; 0: the image's own side.
     requested_size: (u32, u32),
-    /// Left, top, right and bottom edge of the image without its border, until a filter trims it.
+    /// Left, top, right and bottom edge in px of the image without its border; `None` if nothing is to be trimmed, or
+    /// if it has been.
     content: Option<[f64; 4]>,
     /// Whether the source may have transparent pixels.
     alpha: bool,
@@ -422,7 +423,7 @@ impl Image {
         self.cut([0.0, 0.0, w.into(), h.into()]);
     }
 
-    /// Cuts off the part of the border that is left.
+    /// Cuts off what is left of the border after the steps so far.
     fn trim(&mut self) {
         if let Some([left, top, right, bottom]) = self.content.take() {
             self.cut([left.floor(), top.floor(), right.ceil(), bottom.ceil()]);

@@ -6,8 +6,8 @@ use super::Flavour;
 use crate::spelling::{Draft, Spelt, Word, sides};
 
 impl Flavour {
-    /// Returns the words of recipes that URLs of this program (thumbor or imagor) can express. Each is paired with what
-    /// expresses it: a filter, or a part of the path, written with a slash in front.
+    /// Returns the words of recipes (steps and output settings) that URLs of this program (thumbor or imagor) can
+    /// express. Each is paired with what expresses it: a filter, or a part of the path, written with a slash in front.
     pub(super) fn words(self) -> Vec<Word> {
         let words = match self {
             Self::Thumbor => THUMBOR,

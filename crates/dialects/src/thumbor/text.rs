@@ -177,7 +177,7 @@ impl Text {
         Effect::new("text", args).ok().map(Step::Effect)
     }
 
-    /// Returns the arguments of the effect that are written as `name=value`.
+    /// Returns the arguments of the effect `text` that are written as `name=value`.
     fn style(&self) -> impl Iterator<Item = String> {
         let breaks = self
             .lines

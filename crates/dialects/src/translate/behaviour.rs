@@ -194,8 +194,9 @@ impl Behaviour {
         Self::of(request, &self.like, &trials)
     }
 
-    /// Returns the output settings of this request for a plain source. Frames are those for an animated source, and the
-    /// background is that for a transparent one. `None` if no plain source gives a result.
+    /// Returns the output settings of this request for a source that has none of the special properties in [`Kind`].
+    /// Frames are those for an animated source, and the background is that for a transparent one. `None` if the request
+    /// has no result for such a source.
     pub(super) fn output(&self) -> Option<Output> {
         let of = |kind: Kind| {
             let mut results = self.results.iter().filter(|(trial, _)| trial.kind == kind);
@@ -220,7 +221,8 @@ impl Behaviour {
         (other.count(), self.results.len())
     }
 
-    /// Whether the steps in `self` and in `is` differ for any plain source.
+    /// Whether the steps in `self` and in `is` differ for any source that has none of the special properties in
+    /// [`Kind`].
     pub(super) fn is_other_for_plain(&self, is: &Self) -> bool {
         let mut pairs = self.results.iter().zip(&is.results);
         pairs.any(|((trial, a), (_, b))| trial.kind == Kind::Plain && steps(a) != steps(b))

@@ -294,8 +294,8 @@ impl Translation<'_> {
         self.compared(name, spelling?)
     }
 
-    /// Returns the URL of a spelling, with the differences between its results and those of the request. `name` is that
-    /// of the dialect.
+    /// Returns the URL of `spelling`, the request as written in the dialect `name`, with the differences between the
+    /// results of this URL and those of the request.
     ///
     /// # Errors
     /// A sentence about a URL whose results differ for all sources.

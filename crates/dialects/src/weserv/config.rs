@@ -18,7 +18,8 @@ use andon_recipe::Wish;
 pub struct WeservConfig {
     /// Prefix of the dialect's URLs; empty: the dialect is switched off.
     pub prefix: String,
-    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
 }
 

@@ -441,9 +441,9 @@ fn slope(steepness: f64) -> f64 {
     }
 }
 
-/// Returns width and height in px of the largest mask of this shape within an image of this size. It is rounded twice,
-/// as by weserv: the shape in the largest circle that fits into the image, and the shape after it is enlarged to fit
-/// the image.
+/// Returns width and height in px of the largest mask of this shape within an image of this size. As in weserv, sides
+/// are rounded twice: those of the shape in the largest circle that fits into the image, and those after it is enlarged
+/// to fit the image.
 fn mask_size(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
     let radius = f64::from(width.min(height)) / 2.0;
     // The size of the shape in a circle of radius 1.

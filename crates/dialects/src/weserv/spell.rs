@@ -4,7 +4,7 @@ use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Draft, Spelt, Word, argb, side};
 
-/// Words of recipes, each with the parameter that expresses it.
+/// Words of recipes (steps and output settings), each with weserv's parameter that expresses it; see [`Word`].
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "trim={0}"),
     ("crop:_:_:_:_", "precrop&cx={0}&cy={1}&cw={2}&ch={3}"),

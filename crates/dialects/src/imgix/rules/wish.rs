@@ -7,7 +7,8 @@ use andon_recipe::{
 
 use super::{ImgixRules, overlays, rect};
 
-/// Width and height in px of an imagined source, which is larger than usual boxes.
+/// Width and height in px of the source for which the steps of a [`Wish`] are computed. They exceed the usual boxes, so
+/// that no step depends on the size of the source.
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl ImgixRules {

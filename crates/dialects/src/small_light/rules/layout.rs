@@ -39,8 +39,8 @@ pub(in super::super) struct CanvasLayout {
 pub(in super::super) struct Layout {
     /// Whether the source's own bytes are sent, and the rest of the layout has no effect.
     pub(in super::super) original: bool,
-    /// The requested size in px, with fractions. The canvas is centred by it and the border drawn around it, even if
-    /// nothing is scaled.
+    /// The requested size in px, with fractions. The image is placed on the canvas, and the border is drawn, as if the
+    /// image had this size, even if it is not scaled.
     pub(in super::super) requested_size: (f64, f64),
     /// Scaling and cropping, if any.
     pub(in super::super) scaling: Option<Scaling>,
@@ -110,7 +110,8 @@ impl SmallLightRules {
         Ok(layout)
     }
 
-    /// Checks that something is left if a region of `sw` × `sh` px is scaled to `dw` × `dh` px.
+    /// Refuses a requested side of less than 1 px, a region of `sw` × `sh` px without pixels and, in strict mode, a
+    /// result of `dw` × `dh` px with a side of less than 1 px.
     fn check_sides(&self, (sw, sh): (f64, f64), (dw, dh): (f64, f64)) -> Result<(), ResolveError> {
         let wrong = |why: String| Err(ResolveError::new(self, why));
         if let Some(length) = self.size.too_short() {

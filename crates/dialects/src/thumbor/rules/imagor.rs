@@ -264,8 +264,8 @@ impl Image {
     }
 }
 
-/// Converts edges to px. Edges are shares of the sides if `arguments` are small enough, and are then
-/// rounded half away from zero.
+/// Converts edges to px. If the first two `arguments` are below 1 and the last two at most 1, the edges are shares of
+/// the sides, and are rounded half away from zero.
 fn in_px(edges: [f64; 4], arguments: [f64; 4], (width, height): (f64, f64)) -> [f64; 4] {
     let [left, top, right, bottom] = edges.map(|edge| edge.max(0.0));
     match arguments[0] < 1.0 && arguments[1] < 1.0 && arguments[2] <= 1.0 && arguments[3] <= 1.0 {

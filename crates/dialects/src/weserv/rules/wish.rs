@@ -4,7 +4,8 @@ use andon_recipe::{Colour, Facts, Fitting, Flatten, Gravity, Keep, Recipe, Rotat
 
 use super::{Fit, WeservRules};
 
-/// Width and height in px of an imagined source, which is larger than usual boxes.
+/// Side in px of the square source for which the steps of a [`Wish`] are computed. It exceeds the usual boxes, so that
+/// no step depends on the size of the source.
 const LARGE: u32 = 1 << 19;
 
 impl WeservRules {
