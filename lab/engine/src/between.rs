@@ -59,7 +59,7 @@ impl Between {
 }
 
 /// Compares two runs. `saved_bodies` holds the saved reply bodies of both runs and the findings about them. `within` is
-/// the largest difference that counts as the same, by default that of the new run.
+/// the largest difference that counts as the same; `None` stands for the new run's `design.same_within`.
 #[must_use]
 pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);

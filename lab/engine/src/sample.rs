@@ -185,7 +185,8 @@ fn run(
     samples
 }
 
-/// Number of samples from one reading of all threads to the next. Such a reading costs more than all others together.
+/// Every n-th sample also reads the values of each thread. This costs more than all other readings of the sample
+/// together.
 const WHOLE_EACH: u64 = 5;
 
 /// Seconds between two scans of all processes of the machine.

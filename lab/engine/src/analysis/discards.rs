@@ -15,7 +15,8 @@ pub struct Discards {
     pub tried: u32,
     /// Pairs in which a block was disturbed, by a signal declared beforehand.
     pub discarded: u32,
-    /// Pairs in which a server did not start, died, or was not the one that was started.
+    /// Number of pairs with a disturbed block: a noise measurement exceeded a limit of the scenario
+    /// (`[design.discard]`).
     pub failed: u32,
     /// Reasons for discarding, each with the number of blocks discarded for it.
     pub reasons: Vec<(String, u32)>,

@@ -23,7 +23,8 @@ pub(super) struct Turn {
     pub(super) started: Instant,
     /// How long connecting took, if a new connection was needed.
     pub(super) connected: Option<Duration>,
-    /// Whether the request was admitted to the window when it began.
+    /// Whether the measured window was open when the request began and, if the window ends after a number of requests,
+    /// had room for it.
     admitted: bool,
 }
 

@@ -22,7 +22,8 @@ pub(super) enum Next {
     Finish,
 }
 
-/// Stops when the course ends. Whether a request counts then depends on when it was due or ended.
+/// Stops when the load of the block is over. The recorder then decides which requests count, by when each was due or
+/// ended.
 pub(super) struct AtEnd;
 
 impl Stop for AtEnd {

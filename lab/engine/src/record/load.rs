@@ -156,7 +156,7 @@ pub struct Bin {
     pub p50: f64,
     /// 99th percentile of latency in seconds; 0 without good replies.
     pub p99: f64,
-    /// Number of good replies that took longer than the limit, if one was set.
+    /// Number of good replies that took longer than the latency target of a capacity test; 0 in other runs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
 }

@@ -29,7 +29,7 @@ pub struct Trial {
     pub failed: u64,
     /// Number of arrivals for which no connection was free.
     pub missed: u64,
-    /// The latency that is compared with the target, in seconds.
+    /// The latency, in seconds, of the quantile that the target limits, e.g. the 99th percentile.
     pub latency: f64,
     /// Whether latency rose throughout the window, by a considerable part of the target. A longer window would then
     /// have missed the target.
