@@ -23,7 +23,7 @@ pub(super) struct Count {
     pub(super) calls: u64,
     /// Number of calls that failed.
     pub(super) errors: u64,
-    /// Number of calls whose time is known.
+    /// Number of calls whose duration is known.
     pub(super) timed: u64,
     /// Total time of the `timed` calls, in seconds.
     pub(super) seconds: f64,
