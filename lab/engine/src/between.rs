@@ -114,8 +114,8 @@ fn matching_variants(old: &Run, new: &Run) -> Vec<(usize, usize)> {
     matches.collect()
 }
 
-/// Returns the blocks of a variant that count. Those of the A/A arm belong to the baseline, because its server is the
-/// same.
+/// Returns the blocks of a variant that count. Blocks of the A/A arm count as the baseline's, because both have the
+/// same server.
 fn blocks(run: &Run, variant: usize) -> impl Iterator<Item = &Block> {
     run.blocks
         .iter()

@@ -1,6 +1,6 @@
 //! Sampling of `/proc` while a block runs. One thread takes a sample at a fixed interval (0.1 s by default) and one at
-//! each edge of the measured window. The samples give the server's cost, the system's load, the signals of disturbance
-//! and the timeline.
+//! each edge of the measured window. The samples give the server's cost, the system's load, the noise measurements and
+//! the timeline.
 
 mod foreign;
 mod machine;

@@ -215,9 +215,9 @@ fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
     }
 }
 
-/// Length of the slices by which warm-up is judged, and interval of the progress reports.
+/// Length of the time slices by which warm-up is judged, and interval of the progress reports.
 const BIN: Duration = Duration::from_millis(250);
-/// Number of successive slices over which the load must be steady.
+/// Number of successive time slices over which the load must be steady for warm-up to end before its maximum.
 const SETTLED: usize = 8;
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ enum Gaps {
         arrivals: Arrivals,
         seed: u64,
     },
-    /// Arrivals at these times after the start only.
+    /// One arrival at each of these times after the start.
     Times(Vec<Duration>),
 }
 

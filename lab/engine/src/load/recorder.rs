@@ -396,9 +396,9 @@ impl Sums {
     }
 }
 
-/// Length of a slice of the window in seconds.
+/// Length of a time slice of the window in seconds.
 const BIN: f64 = 0.25;
-/// Largest number of slices. Everything after the first hour goes into the last one.
+/// Largest number of time slices. Everything after the first hour goes into the last one.
 const MOST_BINS: usize = 14_400;
 /// Size at which the sample of points for a block's scatter figure is halved.
 const POINTS: usize = 2048;

@@ -147,8 +147,8 @@ impl Samples {
         }
     }
 
-    /// Returns the signals of disturbance between two times, in seconds since the run began. `probe` holds the CPU
-    /// probes taken before and after the block.
+    /// Returns the noise measurements between two times, in seconds since the run began. `probe` holds the CPU probes
+    /// taken before and after the block.
     #[must_use]
     pub fn noise(&self, from: f64, to: f64, probe: Probe) -> Noise {
         let usage = self.usage(from, to);

@@ -159,8 +159,8 @@ impl Threshold {
         }
     }
 
-    /// Narrows the bracket by the result of a short trial and chooses the next level: double or half until both ends
-    /// are known, then the middle between them.
+    /// Narrows the bracket by the result of a short trial and chooses the next level: twice or half the level while one
+    /// end of the bracket is unknown, then the geometric mean of both ends.
     fn narrow(&mut self, level: f64, good: bool) {
         let Bracket { good: low, bad } = &mut self.bracket;
         match good {
