@@ -38,8 +38,8 @@ pub struct Estimate {
     /// `p` adjusted for the number of interim analyses and, for a secondary metric, of secondary metrics. Below 0.05, a
     /// difference is shown.
     pub adjusted_p: f64,
-    /// `sameness_p`, adjusted for the number of interim analyses and of secondary metrics. Below 0.05, sameness is
-    /// shown.
+    /// `sameness_p`, adjusted for the number of interim analyses and of secondary metrics. Below 0.05, the two variants
+    /// are shown to be the same.
     pub adjusted_sameness_p: f64,
     /// p-value of "the ratio is one" by the exact signed-rank test, as a robust check.
     pub signed_rank_p: f64,
@@ -53,7 +53,8 @@ pub struct Estimate {
 /// How much the variant varies from block to block, compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stability {
-    /// Standard deviation between the variant's blocks, divided by that between the baseline's (both of logarithms).
+    /// Standard deviation of the logarithm of the metric over the variant's blocks, divided by that over the baseline's
+    /// blocks.
     pub spread_ratio: f64,
     /// p-value of "both vary equally" (Pitman and Morgan).
     pub p: f64,

@@ -70,7 +70,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Whether the target was met once more at the lower end of the interval.
+    /// Whether one of the trials after the search met the target at the lower end of the interval.
     #[must_use]
     pub fn confirmed(&self) -> bool {
         self.checks.last().is_some_and(|check| check.met)

@@ -70,7 +70,8 @@ pub(super) struct Recorder {
 /// The rule that decides whether a request belongs to the window.
 #[derive(Clone, Copy)]
 enum Counting {
-    /// The request was admitted to the window. Applies if the window ends after a number of requests.
+    /// The request began while the window was open and still lacked requests. Applies if the window ends after a number
+    /// of requests.
     Admitted,
     /// The request ended within the window.
     Ended,

@@ -113,7 +113,8 @@ impl Trace {
         self.length()
     }
 
-    /// Reads the part of the trace between two lengths in bytes. The tracer has its own offset in the file.
+    /// Reads the part of the trace between two lengths in bytes. The tracer has opened the file itself, so that reading
+    /// does not move the position at which it writes.
     pub(super) fn part(&self, from: u64, to: u64) -> io::Result<impl BufRead> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(from))?;
