@@ -1,5 +1,5 @@
-//! Tests the runs saved in `runs/`: only the newest of each kind, small in all; and runs of the laboratory whose raw
-//! data were saved can be reported again with the same result.
+//! Tests the saved runs in `runs/`: there is only the newest of each kind, all together are small, and those of the
+//! laboratory with raw data give the same report again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

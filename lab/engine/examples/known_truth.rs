@@ -31,7 +31,8 @@ struct Server {
     kind: Kind,
     rate: f64,
     errors: f64,
-    /// When the worker becomes free or the bucket gets its next token, and the source of random numbers.
+    /// The time at which the simulated server finishes its current request (or, for a bucket, gets its next token), and
+    /// the source of random numbers.
     free: Mutex<(Instant, Random)>,
 }
 

@@ -2,7 +2,7 @@
 //! the same [`Run`] always gives the same [`Analysis`].
 //!
 //! - [`analyse`] does the whole analysis; [`enough`] tells the experiment when to stop; [`order`] fixes the order in
-//!   which   blocks run.
+//!   which blocks run.
 //! - [`self_checks`] look for mistakes in the experiment itself.
 
 mod client_limit;
@@ -53,7 +53,8 @@ pub struct Analysis {
     /// What the A/A arm says about the noise of this machine during the run; `None` without such an arm or with fewer
     /// than two pairs.
     pub noise_floor: Option<NoiseFloor>,
-    /// Number of points at which the run could have ended. Intervals and verdicts hold over all of them together.
+    /// Number of interim analyses, that is, of points at which the run could have ended. Intervals and verdicts are
+    /// adjusted for this number.
     pub interim_analyses: u32,
     /// Pairs left out of the statistics because they were discarded or failed.
     pub discards: Discards,

@@ -12,7 +12,7 @@ pub use evaluate::{Assertions, readings_of_pass};
 
 use crate::scenario::unknown;
 
-/// A condition that must be observed for a variant to have been exercised.
+/// A condition that shows that the setting which a variant changes took effect in the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assertion {
     /// `{ threads_peak = "<= 3" }`: the largest number of threads of the server's process tree seen at once.

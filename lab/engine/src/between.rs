@@ -59,7 +59,7 @@ impl Between {
 }
 
 /// Compares two runs. `saved_bodies` holds the saved reply bodies of both runs and the findings about them. `within` is
-/// the largest difference that counts as the same, by default that of the new run.
+/// the largest difference that counts as the same; `None` stands for the new run's `design.same_within`.
 #[must_use]
 pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);
@@ -114,8 +114,8 @@ fn matching_variants(old: &Run, new: &Run) -> Vec<(usize, usize)> {
     matches.collect()
 }
 
-/// Returns the blocks of a variant that count. Those of the A/A arm belong to the baseline, because its server is the
-/// same.
+/// Returns the blocks of a variant that count. Blocks of the A/A arm count as the baseline's, because both have the
+/// same server.
 fn blocks(run: &Run, variant: usize) -> impl Iterator<Item = &Block> {
     run.blocks
         .iter()

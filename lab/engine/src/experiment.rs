@@ -1,8 +1,9 @@
 //! The experiment: runs blocks in their order and records each when it ends, until enough is known.
 //!
 //! Each block starts a fresh server, waits until it is ready and the process that answers is the one that was started,
-//! drives the load while /proc is sampled, and stops the server. Neighbouring blocks form a pair. A pair in which the
-//! machine was disturbed, by a signal declared beforehand, runs again.
+//! drives the load while /proc is sampled, and stops the server. Neighbouring blocks form a pair. A pair runs again if
+//! a noise measurement exceeded a limit of the scenario (`[design.discard]`), which shows that the machine was
+//! disturbed.
 
 mod block;
 mod capacity;

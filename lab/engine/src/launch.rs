@@ -510,7 +510,8 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     sibling_program(name).or_else(in_path)
 }
 
-/// Returns the file of a program as a server's command names it. A bare name may not be found.
+/// Returns the path of the program that a server's command names. `None` if the name has no folder and no such program
+/// is found.
 pub(crate) fn program_file(scenario: &Scenario, program: &str) -> Option<PathBuf> {
     match program.contains('/') {
         true => Some(scenario.path(program)),

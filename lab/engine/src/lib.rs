@@ -1,8 +1,8 @@
 //! The laboratory: a "hyperfine for servers".
 //!
 //! It starts a server in several variants, applies the same load to each, records what the machine did meanwhile,
-//! checks that the replies are equivalent, and says in one line per pair which is faster, by how much and how sure,
-//! or that the result is inconclusive. It speaks HTTP only: Andon is one server among others.
+//! checks that the replies are equivalent, and says in one line per comparison which is faster, by how much and how
+//! sure, or that the result is inconclusive. It speaks HTTP only: Andon is one server among others.
 //!
 //! From top to bottom:
 //!

@@ -98,7 +98,8 @@ pub struct Drive<'a> {
     pub seed: u64,
     /// Ends the load early when set.
     pub cancel: Arc<AtomicBool>,
-    /// Latency beyond which a reply counts as late in the slices of the window.
+    /// Latency above which a good reply counts as late in its time slice ([`Bin::late`](crate::record::Bin::late));
+    /// `Duration::MAX` if there is no limit.
     pub late: Duration,
     /// Registry to which the client's threads are added, so that samplers can read their CPU time.
     pub threads: ClientThreads,
@@ -347,8 +348,8 @@ impl Client {
     }
 }
 
-/// Drop guard of a client thread: ends the whole course if the thread returns an error or panics. Otherwise the window
-/// would never end, because no other thread takes over its share.
+/// Drop guard of a client thread: ends the load of the whole block if the thread returns an error or panics. Otherwise
+/// the window would never end, because no other thread takes over its share.
 struct Fails<'a>(Option<&'a Course>);
 
 impl Drop for Fails<'_> {

@@ -9,9 +9,9 @@ use crate::load::{RequestTemplate, Script};
 use crate::record::Run;
 use crate::stats::Random;
 
-/// Returns the requests that a variant of a saved run received in its first block that counts. Blocks keep a sample of
-/// single replies. If it holds all of them, the times are exact; otherwise they are those of the block's slices, and
-/// URLs are drawn by how often each was requested.
+/// Returns the requests that a variant of a saved run received in its first block that counts. Blocks record a sample
+/// of single requests. If the sample holds all of them, the times are exact. Otherwise the good replies of each time
+/// slice are spread evenly over it, and their URLs are drawn at random by how often each was requested.
 #[must_use]
 pub fn of_run(run: &Run, variant: u32) -> Past {
     let mut past = Past::default();

@@ -51,7 +51,7 @@ pub struct Format {
     pub print: fn(&ReportInput<'_>) -> Result<Vec<u8>, String>,
 }
 
-/// All formats, beginning with the one for people.
+/// All formats, beginning with the text report.
 pub const ALL: &[Format] = &[
     text::FORMAT,
     html::FORMAT,

@@ -1,6 +1,6 @@
 //! Sampling of `/proc` while a block runs. One thread takes a sample at a fixed interval (0.1 s by default) and one at
-//! each edge of the measured window. The samples give the server's cost, the system's load, the signals of disturbance
-//! and the timeline.
+//! each edge of the measured window. The samples give the server's cost, the system's load, the noise measurements and
+//! the timeline.
 
 mod foreign;
 mod machine;
@@ -185,7 +185,8 @@ fn run(
     samples
 }
 
-/// Number of samples from one reading of all threads to the next. Such a reading costs more than all others together.
+/// Every n-th sample also reads the values of each thread. This costs more than all other readings of the sample
+/// together.
 const WHOLE_EACH: u64 = 5;
 
 /// Seconds between two scans of all processes of the machine.

@@ -134,7 +134,8 @@ pub struct VariantEntry {
     pub unset: Vec<String>,
     /// File of URLs that replaces the scenario's list.
     pub urls: Option<String>,
-    /// Assertions that must hold for the variant to count as exercised.
+    /// Assertions that must hold. Otherwise the variant's settings did not take effect in the server, and nothing was
+    /// compared.
     #[serde(alias = "witness")]
     pub assert: Vec<BTreeMap<String, String>>,
     /// The way in which the variant's responses must compare with the baseline's.

@@ -167,14 +167,15 @@ fn by(
 /// The system calls of a traced server in its windows.
 struct Measurement {
     method: String,
-    /// Number of requests that the window `many` has in addition to those of `few`.
+    /// Number of counted requests, by which the two measured windows differ: `many` has them in addition to those of
+    /// `few`.
     requests: u64,
     /// Mean time per request in seconds while the server was traced.
     seconds: f64,
     few: Counts,
     many: Counts,
-    /// System calls in a window without requests that is as long as `many` took longer than `few`: the server's idle
-    /// activity.
+    /// System calls of the idle server in a window without requests. It is as long as the time by which `many` was
+    /// longer than `few`.
     idle: Counts,
 }
 
@@ -209,8 +210,8 @@ fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Measurement, String
     Ok(measurement)
 }
 
-/// Counts the system calls of a traced server in two windows that differ only by the counted requests, and in an idle
-/// one.
+/// Counts the system calls of a traced server in three windows: with few requests, with the same and the counted ones,
+/// and without requests.
 fn measure(session: &Session, watch: &dyn Watch, method: String) -> Result<Measurement, String> {
     session.warm()?;
     let few = Window::of(watch, || session.few())?;
@@ -238,7 +239,7 @@ struct Window<T> {
 }
 
 impl<T> Window<T> {
-    /// Runs `serve`, and counts the system calls from before it until the server is at rest again.
+    /// Runs `serve` and returns the system calls made from its beginning until the server is at rest again.
     fn of(watch: &dyn Watch, serve: impl FnOnce() -> Result<T, String>) -> Result<Self, String> {
         let (from, start) = (watch.settled()?, Instant::now());
         let served = serve()?;

@@ -1,4 +1,4 @@
-//! Tests whether replies are the same work, with real encoded images.
+//! Tests the judgement of whether replies are equivalent, with real encoded images.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,12 @@
-//! Tests that the example of the handbook parses and that its values arrive.
+//! Tests that the example scenario of the documentation parses into the values that it gives.
 
 use std::path::Path;
 
 use andon_lab::scenario::{Address, Metric, Mode, Scenario, SizeCheck};
 use andon_lab::variant::expand;
 
-/// Only parses the file, because the machine that runs the test may not have the CPUs that it names.
+/// Reads the example scenario, without the checks that depend on the machine: it may not have the CPUs that the example
+/// names.
 fn example(file: &Path) -> Scenario {
     let text = std::fs::read_to_string(file).expect("example");
     let folder = file.parent().expect("a folder");

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// A time budget, which may be unlimited. A comparison that takes longer than its share leaves less to those that
-/// follow, and one that is not needed leaves them more.
+/// A time budget for a number of comparisons, which may be unlimited. If a comparison takes longer than its share, the
+/// later ones get less; if one is not needed, they get more.
 pub(super) struct Budget {
     /// When the budget is used up, or `None` if it is unlimited.
     until: Option<Instant>,
@@ -20,7 +20,8 @@ impl Budget {
         }
     }
 
-    /// Returns the time for the next `comparisons`, or `None` if they may take as long as they need.
+    /// Returns the time that the next comparisons may take together, as their share of the time left; `comparisons` is
+    /// their number. `None` if the budget is unlimited.
     pub(super) fn share(&mut self, comparisons: u32) -> Option<Duration> {
         let time_left = self
             .until

@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use super::Args;
 
-/// A configuration that can be started anywhere, and the requests for it.
+/// A configuration with absolute paths, so that a server can be started with it in any folder, and the requests for it.
 pub(super) struct Subject {
     /// The server's program.
     pub(super) program: PathBuf,

@@ -21,7 +21,8 @@ pub(super) struct Trial {
     pub(super) question: &'static str,
     /// Whether every response is rendered rather than taken from the cache.
     cold: bool,
-    /// Whether requests have a `Connection` header, whose value is a variant's `connection` setting.
+    /// Whether each variant sends a `Connection` header of its own: its value is the variant's setting `connection`, or
+    /// `keep-alive`.
     connection: bool,
     pub(super) candidates: Vec<Candidate>,
 }
@@ -155,8 +156,8 @@ impl Trial {
         u32::from(self.candidates.iter().any(|it| it.can_win))
     }
 
-    /// Returns whether the baseline is also compared with itself. One trial is enough for that, as the result is the
-    /// same everywhere.
+    /// Returns whether the baseline is also compared with itself (A/A). One trial does so for all, as the noise of the
+    /// machine is the same in each.
     fn against_itself(&self, effort: Effort) -> bool {
         self.cold && !effort.quick && self.name != CONFIRM
     }

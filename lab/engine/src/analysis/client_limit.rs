@@ -1,4 +1,5 @@
-//! The limit of the load client: from measurements against a responder that does nothing, and from the run itself.
+//! The highest request rate that the load client can reach, from measurements against a responder that does no work,
+//! and from the blocks of the run.
 
 use crate::record::{Block, Run};
 
@@ -34,8 +35,8 @@ pub(super) fn client_limit(run: &Run, blocks: &[&Block]) -> Option<ClientLimit> 
     })
 }
 
-/// Returns the size class of a body of `bytes` bytes: its length in binary digits. Bodies of one class cost the client
-/// about the same.
+/// Returns the size class of a body: the number of binary digits of `bytes`, its length in bytes. Bodies of one class
+/// cost the client about the same.
 pub(crate) fn body_class(bytes: u64) -> u32 {
     u64::BITS - bytes.leading_zeros()
 }

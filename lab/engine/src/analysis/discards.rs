@@ -5,17 +5,18 @@ use serde::Serialize;
 use super::pairs::{contrasts, pairs};
 use crate::record::{Block, ForeignProcess, Run};
 
-/// The whole run is invalid if a larger share of its pairs than this does not count.
+/// The whole run is invalid if more than this share of its pairs were discarded or failed.
 pub const TOO_MANY_DISCARDED: f64 = 0.30;
 
 /// Pairs left out of the statistics because they were discarded or failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Discards {
-    /// Pairs that ran; a repeated pair counts once for each attempt.
+    /// Number of pairs that ran; a repeated pair counts once for each attempt.
     pub tried: u32,
-    /// Pairs in which a block was disturbed, by a signal declared beforehand.
+    /// Number of pairs with a disturbed block: a noise measurement exceeded a limit of the scenario
+    /// (`[design.discard]`).
     pub discarded: u32,
-    /// Pairs in which a server did not start, died, or was not the one that was started.
+    /// Number of pairs in which a server did not start, died, or was not the one that was started.
     pub failed: u32,
     /// Reasons for discarding, each with the number of blocks discarded for it.
     pub reasons: Vec<(String, u32)>,

@@ -2,8 +2,8 @@
 //! is small finds effects that do not exist.
 //!
 //! An interval can also be narrow by luck, and stopping on that luck makes it narrower than it should be. So the
-//! interval that has to be narrow is the one over all interim analyses ([`super::interim`]), which holds whichever of
-//! them ends the run.
+//! interval that has to be narrow is the one adjusted for all interim analyses ([`super::interim`]). It is valid
+//! whichever analysis ends the run.
 
 use serde::Serialize;
 
@@ -17,12 +17,13 @@ use crate::stats::LogRatios;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Enough {
-    /// The interval of each primary ratio is as narrow as the design asks for.
+    /// The confidence interval of the primary metric's ratio is as narrow as the design asks for, in every comparison.
     Precise {
         /// Half the width of the widest of these intervals, as a share, e.g. 0.02 for ±2 %.
         half_width: f64,
     },
-    /// All pairs that the design allows have run; in a sequential design that is its minimum.
+    /// Every comparison has the largest number of valid pairs: `pairs.max`, or `pairs.min` in a sequential design. In a
+    /// run that compares nothing: `pairs.min` blocks are valid.
     MostPairs,
     /// Twice as many pairs were attempted as the design allows, since too many were discarded or failed.
     TooManyTries,

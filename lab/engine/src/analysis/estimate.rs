@@ -24,7 +24,7 @@ pub struct Estimate {
     /// (Holm).
     pub interval_95: Interval,
     /// The 90 % interval of the ratio (Student's t on the logarithms of the ratios), adjusted like `interval_95`. If it
-    /// lies within the bounds of sameness, sameness is shown.
+    /// lies within ±`design.same_within`, the two variants count as the same.
     pub interval_90: Interval,
     /// Half the width of the 95 % interval as a share, e.g. 0.02 for ±2 %.
     pub half_width: f64,
@@ -32,13 +32,14 @@ pub struct Estimate {
     pub deviation: f64,
     /// p-value of "the ratio is one" (t test), not adjusted.
     pub p: f64,
-    /// p-value of sameness: two one-sided tests of "the ratio lies beyond the bound", not adjusted.
+    /// p-value of two one-sided tests (TOST) against "the ratio lies beyond ±`design.same_within`", not adjusted. A
+    /// small value shows that the two variants are the same.
     pub sameness_p: f64,
     /// `p` adjusted for the number of interim analyses and, for a secondary metric, of secondary metrics. Below 0.05, a
     /// difference is shown.
     pub adjusted_p: f64,
-    /// `sameness_p`, adjusted for the number of interim analyses and of secondary metrics. Below 0.05, sameness is
-    /// shown.
+    /// `sameness_p`, adjusted for the number of interim analyses and of secondary metrics. Below 0.05, the two variants
+    /// are shown to be the same.
     pub adjusted_sameness_p: f64,
     /// p-value of "the ratio is one" by the exact signed-rank test, as a robust check.
     pub signed_rank_p: f64,
@@ -52,7 +53,8 @@ pub struct Estimate {
 /// How much the variant varies from block to block, compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stability {
-    /// Standard deviation between the variant's blocks, divided by that between the baseline's (both of logarithms).
+    /// Standard deviation of the logarithm of the metric over the variant's blocks, divided by that over the baseline's
+    /// blocks.
     pub spread_ratio: f64,
     /// p-value of "both vary equally" (Pitman and Morgan).
     pub p: f64,
@@ -61,8 +63,9 @@ pub struct Stability {
 }
 
 impl Estimate {
-    /// Computes intervals and p-values as the verdict uses them: over all interim analyses, and among the given numbers
-    /// of tests for a difference and for sameness.
+    /// Computes intervals and p-values from the ratios of all pairs. They are adjusted for the number of interim
+    /// analyses, and (Bonferroni) for `differences` tests for a difference and `samenesses` tests for sameness within
+    /// ±`within`.
     pub(super) fn of(
         ratios: &LogRatios,
         within: f64,

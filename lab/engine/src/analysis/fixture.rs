@@ -1,4 +1,4 @@
-//! A synthetic run without any weakness, into which tests put one.
+//! A synthetic run without any flaw. Each test adds the flaw that it is about.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,10 +1,10 @@
-//! Interim analyses: how often a run may end, and what that costs.
+//! Interim analyses: the points at which a run may end, and how much wider they make the intervals.
 //!
 //! Looking at an interval eight times and stopping at will gives eight chances to be wrong. So the error of 5 % is
 //! divided evenly among all interim analyses that the design allows, which are fixed before the first block: the
 //! interval is wider at each of them, and holds at all of them together. Whichever analysis ends the run, for whatever
 //! reason, its interval then covers the truth in at least 95 % of runs, and its verdict is wrong in at most 5 %. A
-//! design with a fixed number of pairs has one analysis and pays nothing.
+//! design with a fixed number of pairs has one analysis, so its interval is not widened.
 
 use crate::scenario::{BlockOrder, Design};
 
@@ -21,8 +21,8 @@ pub(super) struct InterimAnalyses {
 }
 
 impl InterimAnalyses {
-    /// Returns the interim analyses that a design allows: from its minimum of pairs to its maximum, a whole round
-    /// apart.
+    /// Returns the interim analyses that a design allows: one after each round of pairs, from `pairs.min` to
+    /// `pairs.max`. A sequential design has only one, after `pairs.min` pairs.
     pub(super) fn of(design: &Design) -> Self {
         let pairs = &design.pairs;
         let round = round(design.order);
@@ -65,8 +65,8 @@ impl InterimAnalyses {
     }
 }
 
-/// Returns the number of pairs per round; a run may end after each round. An ABBA design ends with a whole quad,
-/// because the drift that a quad cancels would otherwise stay in.
+/// Returns the number of pairs per round; a run may end after each round. In an ABBA design a round is a quad (two
+/// pairs), because drift cancels out only over a whole quad.
 pub(super) fn round(order: BlockOrder) -> u32 {
     match order {
         BlockOrder::AbbaRandom => 2,

@@ -1,8 +1,8 @@
 //! The order in which blocks run, fixed by the seed before the first of them.
 //!
 //! Every variant, and the baseline once more for the A/A arm, has its own pairs, each with its own neighbouring
-//! baseline block, so that both blocks share what the machine did. This costs a baseline block per variant and pair,
-//! and ensures that no comparison spans more than two blocks.
+//! baseline block, so that changes of the machine over time affect both blocks of a pair alike. This costs a baseline
+//! block per variant and pair, and ensures that no comparison spans more than two blocks.
 
 use serde::{Deserialize, Serialize};
 

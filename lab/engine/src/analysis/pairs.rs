@@ -39,8 +39,8 @@ pub(crate) struct Contrast {
     pub(crate) variant: u32,
 }
 
-/// Returns the contrasts of a run: every variant but the first, then the A/A arm if the design asks for it or it has
-/// run. Empty for a run that only observes, where no verdict is drawn.
+/// Returns the comparisons of a run: each variant but the first with the baseline, then the A/A arm if the design asks
+/// for it or it has run. Empty for a run that only observes, where no verdict is drawn.
 pub(crate) fn contrasts(run: &Run) -> Vec<Contrast> {
     if run.header.purpose == Purpose::Observation {
         return Vec::new();
@@ -59,8 +59,8 @@ pub(crate) fn contrasts(run: &Run) -> Vec<Contrast> {
     all
 }
 
-/// Returns all pairs of a contrast in the order in which they ran, including discarded and failed ones. A repeated pair
-/// appears once for each attempt.
+/// Returns all pairs of a comparison in the order in which they ran, including discarded and failed ones. A repeated
+/// pair appears once for each attempt.
 pub(crate) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
     let of_contrast = |block: &&Block| {
         block.arm == contrast.arm && (block.arm == Arm::Again || block.variant == contrast.variant)

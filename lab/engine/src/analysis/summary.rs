@@ -66,8 +66,8 @@ pub struct Summary {
     pub server: ServerCost,
     /// Load of the whole machine.
     pub system: SystemLoad,
-    /// Resources that the client used. `busy` is a mean; `ceiling` is the client's limit for such a load, i.e. the
-    /// higher of the measured limit and the fastest block.
+    /// Resources that the client used. `busy` is a mean. `ceiling` is the highest request rate that the client can
+    /// reach under this load: the higher of the measured limit and the rate of the fastest block.
     pub client: ClientCost,
 }
 

@@ -1,5 +1,5 @@
-//! Tests on hundreds of simulated experiments: block order, stopping rule and verdict must keep their promises
-//! together.
+//! Tests by hundreds of simulated experiments that block order, stopping rule and verdict together are wrong no more
+//! often than they claim.
 
 use super::{Comparison, comparison, enough, fixture};
 use crate::analysis::Discards;

@@ -13,9 +13,11 @@ use crate::stats::{Adjusted, LogRatios, pairs_until_a_verdict};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "word", rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The variant is faster: the 95 % interval of the ratio excludes 1, and equality within the bound is not shown.
+    /// The variant is faster: the 95 % interval of the ratio excludes 1, and the two are not shown to be the same
+    /// within ±`design.same_within`.
     Faster,
-    /// The variant is slower: the 95 % interval of the ratio excludes 1, and equality within the bound is not shown.
+    /// The variant is slower: the 95 % interval of the ratio excludes 1, and the two are not shown to be the same
+    /// within ±`design.same_within`.
     Slower,
     /// The variant uses less of a resource.
     Less {
@@ -115,8 +117,8 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns the verdict. Equality is tested first, so that a certain difference within the bound is reported as tiny
-    /// rather than as an effect.
+    /// Returns the verdict. Equality within ±`within` is tested first, so that a certain but small difference is
+    /// reported as the same (tiny) rather than as an effect.
     pub(super) fn answer(&self) -> Verdict {
         let Some(ratios) = self.ratios else {
             return self.undecided();

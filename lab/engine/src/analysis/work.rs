@@ -1,5 +1,5 @@
-//! Whether the replies of two variants are equivalent, so that both did the same work. The replies themselves are
-//! compared elsewhere.
+//! Whether the replies of two variants are equivalent, so that both did the same work. [`crate::bodies`] compares the
+//! replies themselves.
 
 use serde::{Deserialize, Serialize};
 

@@ -19,7 +19,8 @@ struct Watched {
     assertion: Assertion,
     /// The counter's value before the measured window, or why it could not be read; 0 for other assertions.
     before: Result<f64, String>,
-    /// The largest number of processes that mapped the file at once, and the file's name.
+    /// For an assertion `maps`: the largest number of the server's processes that mapped a matching file at once, and
+    /// the file's name.
     mapped: (usize, String),
 }
 

@@ -18,7 +18,7 @@ pub struct Difference {
     pub old: String,
     /// The value in the new run; `–` if it has none.
     pub new: String,
-    /// Whether this difference forbids any comparison.
+    /// Whether this difference makes the metrics of the two runs incomparable, so that they get no verdict.
     pub fatal: bool,
 }
 
@@ -163,8 +163,8 @@ fn part(key: &str) -> Part {
     }
 }
 
-/// Whether a difference in this key forbids any comparison: another machine, or another load. Where the client ran
-/// counts as part of the machine.
+/// Whether a difference in this key makes the metrics of two runs incomparable: another machine, or another load. Where
+/// the client ran counts as part of the machine.
 fn fatal(key: &str) -> bool {
     let machine = ["machine.cpu", "machine.cpus", "machine.memory"];
     machine.contains(&key) || key.starts_with("load.") || key.ends_with(".connections")

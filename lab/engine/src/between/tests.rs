@@ -3,8 +3,8 @@ use crate::analysis::{Verdict, fixture};
 use crate::scenario::Metric;
 use crate::stats::Random;
 
-/// Returns a run of two variants with six pairs each. Their rates are 400 times `baseline` and `variant`, with a little
-/// noise.
+/// Returns a run of a baseline and a variant with six pairs. Their rates are 400 × `baseline` and 400 × `variant`
+/// replies per second, with a little noise.
 fn run(seed: u64, baseline: f64, variant: f64) -> Run {
     let mut random = Random::new(seed);
     let mut run = fixture::run(2, 6, |block| {

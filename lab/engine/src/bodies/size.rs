@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Returns the width and height in px that a result may not exceed; `None` where the URL does not say.
+/// Returns the largest width and height in px that a URL allows for the image in its reply; `None` where the URL does
+/// not say.
 pub(super) fn requested_size(url: &str) -> (Option<u32>, Option<u32>) {
     if let Some(captures) = BOTH.captures(url) {
         return (captures[1].parse().ok(), captures[2].parse().ok());

@@ -249,7 +249,8 @@ pub fn request_templates(
         .collect()
 }
 
-/// Returns the measured window of a load. `block` is its length if the load gives neither requests nor a duration.
+/// Returns when the measured window of a load ends: after `loops` or `requests` if the load gives them, otherwise after
+/// its `duration`, or after `block` if it has none.
 fn window(load: &Load, block: Seconds) -> Window {
     if load.loops > 0 {
         Window::Requests(load.loops * u64::from(load.connections.max(1)))

@@ -70,7 +70,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Whether the target was met once more at the lower end of the interval.
+    /// Whether one of the trials after the search met the target at the lower end of the interval.
     #[must_use]
     pub fn confirmed(&self) -> bool {
         self.checks.last().is_some_and(|check| check.met)
@@ -200,17 +200,17 @@ struct TrialState {
     foreign: Vec<ForeignProcess>,
 }
 
-/// Number of requests that a trial aims for, because fewer have no 99th percentile. At low rates, trials are extended
-/// to reach it.
+/// Number of requests that a trial aims for, since the 99th percentile of fewer means little. At low rates, trials are
+/// extended until this many are expected.
 const REQUESTS: f64 = 200.0;
 
 /// Length of the longest trial at a low rate, as a multiple of the usual length.
 const LONGEST: f64 = 6.0;
 
-/// Minimum number of requests of the longest trial; the search does not try rates too low for it.
+/// The search does not try rates so low that even the longest trial would have fewer requests than this.
 const FEWEST_REQUESTS: f64 = 10.0;
 
-/// Largest number of trials after the search.
+/// Largest number of long trials that confirm the result after the search.
 const CHECKS: usize = 2;
 
 /// Longest time in seconds between the end of a window and the moment when the client notices it; requests still arrive

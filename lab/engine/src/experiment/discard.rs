@@ -1,10 +1,11 @@
-//! Whether a block counts. Signals that were declared before the run decide this, never the block's result.
+//! Whether a block counts. Noise measurements (steal, CPU use of other processes, CPU probes) decide this, by limits
+//! that the scenario declares before the run (`[design.discard]`); the block's result never does.
 
 use crate::record::{Block, Noise, Run};
 use crate::scenario::Discard;
 use crate::stats::median;
 
-/// Returns why this block does not count; `None` if no signal is over its limit.
+/// Returns why this block does not count; `None` if no noise measurement exceeds its limit.
 pub(super) fn reason(rules: &Discard, noise: &Noise, run: &Run) -> Option<String> {
     let steal = rules.steal.0.0;
     if noise.steal > steal {

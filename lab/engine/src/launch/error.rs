@@ -9,7 +9,8 @@ use crate::scenario::ScenarioError;
 pub enum LaunchError {
     /// The scenario asks for something impossible.
     Scenario(ScenarioError),
-    /// The server did not start, did not become ready, or did not end; or a step around it failed.
+    /// The server did not start, did not become ready, or did not end; or something around it failed: a hook (`before`,
+    /// `after`), its work directory or its address.
     Server {
         /// What went wrong, as a sentence.
         what: String,

@@ -84,7 +84,7 @@ impl Guard {
     }
 }
 
-/// Message on the pipe: kill the tree, and leave cleaning up to the laboratory.
+/// Message from the laboratory to the guard: kill the server's process tree. The laboratory then cleans up itself.
 pub(super) const KILL: &[u8] = b"kill\n";
 
 /// Exit status of a guard whose server could not be started.

@@ -19,7 +19,7 @@ pub(super) struct Course {
     failed: AtomicBool,
     /// Becomes true when the first request may be sent.
     started: watch::Sender<bool>,
-    /// Becomes true when the course is over, so that connections stop waiting.
+    /// Becomes true when the load is over, so that connections stop waiting.
     over: watch::Sender<bool>,
     /// Whether all counted requests have ended, if the window ends after a number of requests.
     finished: Mutex<bool>,
@@ -38,8 +38,8 @@ pub(super) enum Phase {
 }
 
 impl Course {
-    /// Creates a course that begins with warm-up. If `at_once` is set, there is no warm-up: requests wait until the
-    /// window is open.
+    /// Creates the state of a load that begins with warm-up. If `at_once` is set, there is no warm-up: requests wait
+    /// until the measured window opens.
     pub(super) fn new(cancel: Arc<AtomicBool>, at_once: bool) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Warmup as u8),
@@ -72,7 +72,7 @@ impl Course {
         self.started.send_replace(true);
     }
 
-    /// Returns a receiver whose value becomes true when the course ends.
+    /// Returns a receiver whose value becomes true when the load is over.
     pub(super) fn over(&self) -> watch::Receiver<bool> {
         self.over.subscribe()
     }
@@ -83,7 +83,7 @@ impl Course {
         self.finish.notify_all();
     }
 
-    /// Ends the course: no more requests are sent.
+    /// Ends the load: no more requests are sent.
     pub(super) fn end(&self) {
         self.phase.store(Phase::End as u8, Ordering::Release);
         self.over.send_replace(true);
@@ -215,9 +215,9 @@ fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
     }
 }
 
-/// Length of the slices by which warm-up is judged, and interval of the progress reports.
+/// Length of the time slices by which warm-up is judged, and interval of the progress reports.
 const BIN: Duration = Duration::from_millis(250);
-/// Number of successive slices over which the load must be steady.
+/// Number of successive time slices over which the load must be steady for warm-up to end before its maximum.
 const SETTLED: usize = 8;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::course::{Course, Phase};
 use crate::scenario::{Arrivals, Load, Mode};
 use crate::stats::Random;
 
-/// Paces the requests of a connection. A free connection asks it for its next request.
+/// Decides when a connection sends its next request. A connection calls `next` whenever it is free.
 pub(super) trait Pacer: Send + 'static {
     /// Waits until the next request is due. Returns the time at which it was meant to start.
     fn next(&mut self) -> impl Future<Output = Instant> + Send;
@@ -61,7 +61,7 @@ enum Gaps {
         arrivals: Arrivals,
         seed: u64,
     },
-    /// Arrivals at these times after the start only.
+    /// One arrival at each of these times after the start.
     Times(Vec<Duration>),
 }
 
@@ -101,7 +101,7 @@ impl Schedule {
         })
     }
 
-    /// Queues arrivals from `start` on, each when it is due, until the course ends or there are no more.
+    /// Queues arrivals from `start` on, each when it is due, until the load is over or there are no more.
     pub(super) fn dispatch(&self, start: Instant, course: &Course) {
         let mut times = self.gaps.times();
         let Some(mut due) = times.next().map(|time| start + time) else {
@@ -162,5 +162,5 @@ impl Pacing {
     }
 }
 
-/// Interval at which the dispatcher checks whether the course has ended.
+/// Interval at which the thread that queues arrivals checks whether the load is over.
 const LOOK: Duration = Duration::from_millis(50);

@@ -23,7 +23,8 @@ pub(super) struct Turn {
     pub(super) started: Instant,
     /// How long connecting took, if a new connection was needed.
     pub(super) connected: Option<Duration>,
-    /// Whether the request was admitted to the window when it began.
+    /// Whether the measured window was open when the request began and, if the window ends after a number of requests,
+    /// had room for it.
     admitted: bool,
 }
 
@@ -69,7 +70,8 @@ pub(super) struct Recorder {
 /// The rule that decides whether a request belongs to the window.
 #[derive(Clone, Copy)]
 enum Counting {
-    /// The request was admitted to the window. Applies if the window ends after a number of requests.
+    /// The request began while the window was open and still lacked requests. Applies if the window ends after a number
+    /// of requests.
     Admitted,
     /// The request ended within the window.
     Ended,
@@ -395,9 +397,9 @@ impl Sums {
     }
 }
 
-/// Length of a slice of the window in seconds.
+/// Length of a time slice of the window in seconds.
 const BIN: f64 = 0.25;
-/// Largest number of slices. Everything after the first hour goes into the last one.
+/// Largest number of time slices. Everything after the first hour goes into the last one.
 const MOST_BINS: usize = 14_400;
 /// Size at which the sample of points for a block's scatter figure is halved.
 const POINTS: usize = 2048;

@@ -15,7 +15,7 @@ pub(super) struct Sequence {
     cumulated: Vec<f64>,
     /// The index of each request's URL if a script gives the order; otherwise empty.
     script: Vec<u32>,
-    /// Number and order of the round that was shuffled last.
+    /// The pass through the list of URLs that was shuffled last: its number, from 0, and its order.
     round: Mutex<(u64, Vec<usize>)>,
 }
 

@@ -15,14 +15,15 @@ pub(super) trait Stop: Send + Sync + 'static {
 pub(super) enum Next {
     /// Send another request.
     Send {
-        /// Whether the request is admitted to the measured window.
+        /// Whether the request belongs to the measured window, if that ends after a number of requests.
         counts: bool,
     },
     /// End: there is nothing more to send.
     Finish,
 }
 
-/// Stops when the course ends. Whether a request counts then depends on when it was due or ended.
+/// Stops when the load of the block is over. The recorder then decides which requests count, by when each was due or
+/// ended.
 pub(super) struct AtEnd;
 
 impl Stop for AtEnd {
@@ -35,7 +36,7 @@ impl Stop for AtEnd {
     }
 }
 
-/// Stops when a given number of requests have been admitted to the window.
+/// Stops when a given number of requests have begun in the measured window.
 pub(super) struct AfterRequests {
     admitted: AtomicU64,
     total: u64,

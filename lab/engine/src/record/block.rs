@@ -34,7 +34,7 @@ pub struct Block {
     pub system: SystemLoad,
     /// Samples of the machine and the server over the whole block.
     pub timeline: Vec<Tick>,
-    /// Signals that other work on the machine disturbed the block.
+    /// Noise measurements, which show how much other work on the machine disturbed the block.
     pub noise: Noise,
     /// Other processes that used the CPU in the measured window, the busiest first. Only names with at least a
     /// hundredth of all CPU time are listed.
@@ -43,7 +43,7 @@ pub struct Block {
     /// Readings of the variant's assertions, in the order of the scenario.
     #[serde(alias = "witnesses")]
     pub assertions: Vec<Reading>,
-    /// Why the block does not count: a signal of disturbance crossed a limit declared before the run. A block is never
+    /// Why the block does not count: a noise measurement exceeded a limit declared before the run. A block is never
     /// discarded because of its result.
     pub discarded: Option<String>,
     /// Why the block has no valid measured window, e.g. because the server did not start, died, or was not the one that
@@ -143,8 +143,8 @@ pub struct Warmup {
     pub steady: bool,
 }
 
-/// Signals of disturbance in the measured window, except for the probe, which is timed before and after the block.
-/// Shares are 0 to 1.
+/// Noise measurements: how much other work on the machine disturbed the measured window, and how exact its clocks and
+/// samples are. The CPU probe is timed before and after the block. Shares are 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// CPU time taken by other virtual machines, as a share of all CPUs.

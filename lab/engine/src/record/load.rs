@@ -44,7 +44,7 @@ pub struct LoadResult {
     pub per_connection: Vec<ConnectionUse>,
     /// Mean number of requests in flight: the sum of all service times divided by the length of the window.
     pub in_flight: f64,
-    /// Slices of the window, of equal length, for drift and timelines.
+    /// Time slices of the window, of equal length, for drift and timelines.
     pub bins: Vec<Bin>,
     /// An evenly taken sample of single replies for the scatter figure, at most a few thousand.
     pub points: Vec<Point>,
@@ -143,7 +143,7 @@ pub struct ConnectionUse {
     pub longest_wait: f64,
 }
 
-/// A slice of the measured window.
+/// A time slice of the measured window.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Bin {
     /// Start of the slice, in seconds since the window opened.
@@ -156,7 +156,7 @@ pub struct Bin {
     pub p50: f64,
     /// 99th percentile of latency in seconds; 0 without good replies.
     pub p99: f64,
-    /// Number of good replies that took longer than the limit, if one was set.
+    /// Number of good replies that took longer than the latency target of a capacity test; 0 in other runs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
 }

@@ -12,7 +12,8 @@ pub struct Pass {
     /// The method of counting, e.g. `strace 6.1` or `callgrind 3.19.0`, or why nothing could be counted: `not
     /// available: …`.
     pub method: String,
-    /// Number of requests that the results are based on: the difference between the two compared measurements.
+    /// Number of requests that the results are based on. Two measurements, one with this many requests more than the
+    /// other, are subtracted.
     pub requests: u64,
     /// Mean time per request while counting divided by that without counting, which shows the cost of observation; 0 if
     /// unknown.

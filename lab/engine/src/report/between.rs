@@ -37,7 +37,7 @@ impl Between {
         lines
     }
 
-    /// Returns a table of what differs between the runs and one of their figures.
+    /// Returns two tables: the differences between the runs' set-ups, and the metrics of both runs.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         vec![self.differing(), self.compared()]

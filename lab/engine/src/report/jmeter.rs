@@ -103,7 +103,7 @@ impl<'a> Line<'a> {
         (self.samples() > 0).then(|| self.bad as f64 / self.samples() as f64)
     }
 
-    /// Converts a count to one per second of the measured windows.
+    /// Divides a count by the total length of the measured windows in seconds; `None` if nothing was measured.
     pub(super) fn per_second(&self, count: f64) -> Option<f64> {
         (self.seconds > 0.0).then(|| count / self.seconds)
     }

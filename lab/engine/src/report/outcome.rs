@@ -22,7 +22,7 @@ pub(super) struct Outcome {
     pub(super) ranks: String,
     /// The verdict as text, with its numbers.
     pub(super) verdict: String,
-    /// The tone of the line: good, bad, calm, unsure or broken.
+    /// The tone in which the verdict is shown, which determines its colour.
     pub(super) tone: Tone,
     /// Whether the metric is the declared primary one or a secondary one.
     pub(super) role: Role,

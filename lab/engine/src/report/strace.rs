@@ -117,8 +117,8 @@ fn differences(input: &ReportInput<'_>, passes: &[&Pass]) -> Vec<Table> {
     others.iter().map(table).collect()
 }
 
-/// Smallest difference in calls per request that is reported. Smaller ones come from timers and the like that fired in
-/// one of the windows.
+/// Smallest difference in calls per request that is reported. Smaller ones come from timers and the like that fired
+/// while the calls of one variant were counted.
 const LEAST: f64 = 0.05;
 
 /// Table of the passes: counting method, requests, slowdown, calls and instructions per request.

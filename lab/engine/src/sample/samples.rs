@@ -8,7 +8,8 @@ use crate::record::{ForeignProcess, Noise, Probe, ServerCost, SystemLoad, Tick};
 pub(super) struct Sample {
     /// Seconds since the run began.
     pub(super) at: f64,
-    /// Seconds by which the sample came late. `None` if it was not scheduled: a mark, the first or the last sample.
+    /// Seconds by which the sample was taken late. `None` if it had no scheduled time: the first, the last, and those
+    /// at the edges of a window ([`Sampler::mark`](super::Sampler::mark)).
     pub(super) late: Option<f64>,
     pub(super) totals: Totals,
     pub(super) runnable: u32,
@@ -146,8 +147,8 @@ impl Samples {
         }
     }
 
-    /// Returns the signals of disturbance between two times, in seconds since the run began. `probe` holds the CPU
-    /// probes taken before and after the block.
+    /// Returns the noise measurements between two times, in seconds since the run began. `probe` holds the CPU probes
+    /// taken before and after the block.
     #[must_use]
     pub fn noise(&self, from: f64, to: f64, probe: Probe) -> Noise {
         let usage = self.usage(from, to);

@@ -102,8 +102,8 @@ impl Tree {
         self.members = sum.pids;
     }
 
-    /// Sums over all members, parents before their children. The use of a process that ends in between is thus missed
-    /// rather than counted twice, and `whole` tells that it happened.
+    /// Sums over all members, parents before their children. If a process ends meanwhile, its use is thus missed rather
+    /// than counted twice, and the sum's `whole` is false.
     fn sum(&self) -> Sum {
         let mut sum = Sum {
             whole: true,
@@ -172,7 +172,7 @@ impl Sum {
     }
 }
 
-/// A sum over the processes of a tree, which start and end. It never decreases.
+/// A total over the processes of a tree, such as their CPU time. It never decreases, although processes end.
 #[derive(Default)]
 struct Growing {
     last: u64,
@@ -181,8 +181,9 @@ struct Growing {
 }
 
 impl Growing {
-    /// Records the present sum and returns the total, which is never less than before. If the sum is `sure` (no member
-    /// ended meanwhile) and smaller than the last one, something vanished for good.
+    /// Records the present sum over all processes and returns the total, which never decreases. `sure` says that no
+    /// process ended while the sum was made. If such a sum is smaller than the last one, the difference belongs to
+    /// ended processes whose use no parent was charged for, and is added to `vanished`.
     fn add(&mut self, now: u64, sure: bool) -> u64 {
         if sure {
             self.vanished += self.last.saturating_sub(now);
@@ -213,7 +214,7 @@ fn switches(status: &Status) -> u64 {
     kinds.into_iter().flatten().sum()
 }
 
-/// Number of attempts at a complete sum before one with a gap is accepted.
+/// Number of attempts at a sum during which no process ends. After that, an incomplete sum is accepted.
 const TRIES: usize = 4;
 
 #[cfg(test)]

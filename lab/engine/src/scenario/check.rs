@@ -15,8 +15,8 @@ pub struct Check {
     pub media_type: String,
     /// How closely bodies are checked.
     pub body: BodyCheck,
-    /// The smallest share of the replies, of the baseline and of each variant, that must be complete, of the right size
-    /// and as expected.
+    /// Minimum share of correct replies, that is, of complete images of the right size that compare with the baseline's
+    /// as `expect` demands. The baseline and each variant must reach it.
     pub bodies: AtLeast,
     /// The size in px that images must have.
     pub size: SizeCheck,

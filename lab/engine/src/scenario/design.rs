@@ -23,7 +23,7 @@ pub struct Design {
     pub primary: Metric,
     /// Two variants count as the same if their ratio is shown to lie between 1 / (1 + this share) and 1 + this share.
     pub same_within: Share,
-    /// Signals that disqualify a block.
+    /// Limits on noise measurements. A block that exceeds one of them does not count.
     pub discard: Discard,
 }
 
@@ -138,7 +138,8 @@ pub enum Metric {
     Rss,
 }
 
-/// Limits on signals of disturbance. A pair beyond one of them is discarded, whatever its result, and run again.
+/// Limits on noise measurements. A pair with a block that exceeds one of them is discarded, whatever its result, and
+/// run again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Discard {
@@ -146,8 +147,8 @@ pub struct Discard {
     pub steal: Above,
     /// CPU time used by foreign processes on this machine, as a share of all CPUs.
     pub foreign_cpu: Above,
-    /// Deviation of the CPU probes before and after the block from the run's median, or from each other while there are
-    /// few.
+    /// How far the block's CPU probes deviate, as a share, from the median of the run's probes, or from each other
+    /// while the run has fewer than six.
     pub probe: Above,
 }
 

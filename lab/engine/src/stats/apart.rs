@@ -1,5 +1,5 @@
 //! Comparison of two unpaired samples on a logarithmic scale by Welch's t-test, which does not assume equal variances.
-//! Its degrees of freedom are rounded down, which errs on the wide side.
+//! Its degrees of freedom are rounded down, which makes intervals slightly too wide rather than too narrow.
 
 use super::{Interval, Spread, t_cdf, t_quantile};
 

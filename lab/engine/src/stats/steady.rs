@@ -2,13 +2,13 @@
 
 use super::{Spread, theil_sen};
 
-/// Number of most recent bins that are examined.
+/// Number of the most recent time slices of the load that are examined.
 pub const STEADY_BINS: usize = 8;
 
-/// Whether the server is steady. Each bin (usually 250 ms long) holds a rate in replies per second and a median latency
-/// in seconds, oldest first. The server is steady if over the last eight bins neither value shows a trend (the 95 %
-/// interval of its slope includes zero) and the means of their two halves differ by less than 5 %. It is never steady
-/// with fewer bins or without replies.
+/// Whether the server is steady. Each bin is a time slice (usually 250 ms long) with its rate in replies per second and
+/// its median latency in seconds, oldest first. The server is steady if over the last eight bins neither value shows a
+/// trend (the 95 % interval of its slope includes zero) and the means of their two halves differ by less than 5 %. It
+/// is never steady with fewer bins or without replies.
 #[must_use]
 pub fn steady(bins: &[(f64, f64)]) -> bool {
     let Some(start) = bins.len().checked_sub(STEADY_BINS) else {

@@ -1,50 +1,52 @@
-//! Search for the level at which a share becomes too large, such as the arrival rate at which one request in a hundred
-//! is late.
+//! Search for the level (for example an arrival rate) at which a share (for example of late requests) reaches the
+//! largest allowed one.
 //!
 //! First, short trials bracket the level by doubling and halving. Long trials at and around the best estimate follow.
 //! The share in a single trial says little: late requests come in clusters while a queue is long, so that a server's
-//! 99th percentile over five seconds may be half or twice that over an hour, and the median of such trials lies below
-//! it. Therefore the shares of all trials near the level are combined in a regression of their logarithms on the
-//! logarithm of the level (quasi-Poisson, which estimates the scatter of the counts from the counts themselves:
-//! Wedderburn 1974; McCullagh and Nelder 1989, chapter 9).
+//! 99th percentile over five seconds may be half or twice that over an hour, and the median of the percentiles of such
+//! trials lies below it. Therefore the shares of all trials near the level are combined in a regression of their
+//! logarithms on the logarithm of the level (quasi-Poisson, which estimates the scatter of the counts from the counts
+//! themselves: Wedderburn 1974; McCullagh and Nelder 1989, chapter 9).
 //!
 //! Levels are compared by their logarithms, that is, as ratios.
 
 use serde::Serialize;
 
-/// A search for a threshold in progress.
+/// A search in progress for the level (such as an arrival rate) at which the share of late requests reaches the largest
+/// allowed one.
 #[derive(Clone, Debug)]
 pub struct Threshold {
-    /// The largest share that is not yet too large.
+    /// The largest allowed share of late requests, e.g. 0.01.
     allowed: f64,
-    /// Logarithm of the largest permitted ratio between an end of the interval and the level.
+    /// Largest permitted half width of the interval for the level, as a logarithm: ln(1.05) for 5 %.
     precision: f64,
-    /// Logarithm of the level to try next.
+    /// Logarithm of the level (such as an arrival rate) to try next.
     next: f64,
     bracket: Bracket,
     near: Option<Near>,
     counts: Vec<At>,
 }
 
-/// Logarithms of the highest level known to be good and of the lowest level known to be too high.
+/// Logarithms of the highest level at which a short trial had no more late requests than allowed, and of the lowest
+/// level at which one had more.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bracket {
     good: Option<f64>,
     bad: Option<f64>,
 }
 
-/// State of the search's second phase, the long trials near the estimate.
+/// State of the search's second phase, in which long trials run near the estimated level.
 #[derive(Clone, Debug)]
 struct Near {
-    /// Logarithm of the best estimate.
+    /// Logarithm of the estimated level.
     level: f64,
-    /// Half width of the estimate's interval, on the logarithmic scale. Infinite if unknown.
+    /// Half width of the interval around the logarithm of the estimated level. Infinite if unknown.
     half: f64,
-    /// Logarithm of the level and share of late requests of each long trial.
+    /// For each long trial: the logarithm of its level, and its share of late requests.
     trials: Vec<(f64, f64)>,
 }
 
-/// The counts of one part of a trial, with the logarithm of its level.
+/// The counts of requests in one part of a trial, with the logarithm of the trial's level (such as its arrival rate).
 #[derive(Clone, Copy, Debug)]
 struct At {
     level: f64,
@@ -69,10 +71,10 @@ pub enum TrialOutcome {
     TooHigh,
 }
 
-/// Length of a trial.
+/// Length of a trial; the caller decides how many seconds a short one takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Long enough to tell a level from its double.
+    /// A short trial, which is long enough to tell a level from twice that level.
     Short,
     /// [`LONG`] times as long as a short trial.
     Long,
@@ -157,8 +159,8 @@ impl Threshold {
         }
     }
 
-    /// Narrows the bracket by the result of a short trial and chooses the next level: double or half until both ends
-    /// are known, then the middle between them.
+    /// Narrows the bracket by the result of a short trial and chooses the next level: twice or half the level while one
+    /// end of the bracket is unknown, then the geometric mean of both ends.
     fn narrow(&mut self, level: f64, good: bool) {
         let Bracket { good: low, bad } = &mut self.bracket;
         match good {
@@ -187,7 +189,7 @@ impl Threshold {
         };
     }
 
-    /// Improves the estimate by combining all trials near it.
+    /// Improves the estimated level and its interval by combining all trials near it.
     fn refine(&self, near: &mut Near) {
         let shares = near.trials.iter();
         let (good, bad): (Vec<_>, Vec<_>) = shares.partition(|(_, share)| *share <= self.allowed);
@@ -214,8 +216,9 @@ impl Threshold {
         near.half = half;
     }
 
-    /// Fits the trials around `center` by regression, and returns the logarithm of the level with the allowed share and
-    /// its standard error. `None` if there are too few trials or the share hardly grows with the level.
+    /// Fits the share of late requests to the level by a regression over the trials near `center` (a logarithm).
+    /// Returns the logarithm of the level that has the allowed share, and its standard error. `None` if there are too
+    /// few trials or the share hardly grows with the level.
     fn fit(&self, center: f64) -> Option<(f64, f64)> {
         let around = self
             .counts
@@ -283,8 +286,9 @@ impl Threshold {
         })
     }
 
-    /// Whether the threshold is sharp: at least two trials each just below the estimate were clearly good and just
-    /// above it clearly too high.
+    /// Whether the share of late requests jumps at the estimated level. This is so if, within the permitted interval,
+    /// at least two long trials up to the estimate had less than a quarter of the allowed share, and at least two from
+    /// the estimate on had more than four times the allowed share.
     fn is_sharp(&self, near: &Near) -> bool {
         let within = self.precision;
         let clear_trials = |condition: fn(f64, f64, f64) -> bool| {
@@ -336,27 +340,29 @@ impl Information {
 
 /// Smallest allowed share. A share of zero has no logarithm.
 const LEAST_SHARE: f64 = 1e-4;
-/// Width of the bracket, on the logarithmic scale, below which long trials begin.
+/// Long trials begin when the logarithms of the levels that bracket the solution differ by less than this.
 const NARROW: f64 = 0.2;
-/// Distance between long trials, on the logarithmic scale. Of three long trials, one is this far below the best
-/// estimate, one at it, and one this far above it.
+/// Long trials run in turn at the estimated level, below it and above it. This is the distance, as a difference of
+/// logarithms.
 const STEP: f64 = 0.04;
-/// Logarithmic distance from the estimate within which trials are used. Over a wider range, the logarithm of the share
-/// is not linear.
+/// The regression uses trials whose level differs from the estimate by less than this, as a difference of logarithms.
+/// Over a wider range, the logarithm of the share is not linear.
 const AROUND: f64 = 0.12;
 /// Minimum number of trial parts for a regression. Fewer say nothing about their scatter.
 const FEWEST: usize = 6;
 /// Maximum number of steps of Newton's method.
 const STEPS: usize = 60;
-/// Smallest exponent accepted: a share that grows more slowly than this power of the level has no threshold.
+/// Smallest accepted exponent of the share as a power of the level. A share that grows more slowly has no useful
+/// threshold.
 const FLATTEST: f64 = 0.5;
 /// Half width of the interval in standard errors.
 const ERRORS: f64 = 2.0;
-/// Smallest half width of the interval as a share of the permitted one. Intervals that are narrower by chance do not
-/// contain the true level.
+/// Smallest half width of the reported interval, as a part of the permitted one. Intervals that are narrower by chance
+/// often miss the true level.
 const LEAST: f64 = 0.96;
-/// Number of long trials, for a precision of 5 %, before the estimated scatter is believed. If the search ended as soon
-/// as the interval happened to be short, two of three intervals would miss the true level.
+/// A search for a precision of 5 % runs at least this many long trials, unless the share jumps at the level. For other
+/// precisions, the number grows with the inverse square of the precision. If the search ended as soon as the interval
+/// happened to be narrow, two of three intervals would miss the true level.
 const ENOUGH: f64 = 12.0;
 
 #[cfg(test)]

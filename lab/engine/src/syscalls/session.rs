@@ -22,9 +22,10 @@ pub(super) struct Session {
     check: Check,
     seed: u64,
     cancel: Arc<AtomicBool>,
-    /// Number of counted requests.
+    /// Number of requests whose system calls or instructions are counted.
     requests: u64,
-    /// Number of requests that both windows have in common: each URL once, but no more than the counted requests.
+    /// Number of requests that are sent in each measurement in addition to any counted ones: each URL once, but no more
+    /// than there are counted requests.
     round: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Locates the programs that count. The laboratory's own `PATH` is used, since the server's may differ.
+//! Locates the programs that count system calls or instructions (strace, valgrind). The laboratory's own `PATH` is
+//! used, since the server's may differ.
 
 use std::env;
 use std::ffi::OsStr;

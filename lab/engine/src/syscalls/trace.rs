@@ -23,7 +23,7 @@ pub(super) struct Count {
     pub(super) calls: u64,
     /// Number of calls that failed.
     pub(super) errors: u64,
-    /// Number of calls whose time is known.
+    /// Number of calls whose duration is known.
     pub(super) timed: u64,
     /// Total time of the `timed` calls, in seconds.
     pub(super) seconds: f64,
@@ -113,7 +113,8 @@ impl Trace {
         self.length()
     }
 
-    /// Reads the part of the trace between two lengths in bytes. The tracer has its own offset in the file.
+    /// Reads the part of the trace between two lengths in bytes. The tracer has opened the file itself, so that reading
+    /// does not move the position at which it writes.
     pub(super) fn part(&self, from: u64, to: u64) -> io::Result<impl BufRead> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(from))?;

@@ -89,8 +89,8 @@ impl Tracepoints {
 }
 
 impl Watching {
-    /// Writes a marker between the calls and waits until it arrives in the trace, by which time all earlier calls have
-    /// been written. Returns the length of the trace in bytes up to the marker's end.
+    /// Writes a marker into the kernel's trace and waits until it arrives in the file, by which time all earlier calls
+    /// are there, too. Returns the length of the file in bytes up to the marker's end.
     fn mark(&self) -> Result<u64, String> {
         let number = self.marks.get() + 1;
         self.marks.set(number);
@@ -223,7 +223,7 @@ const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 /// Maximum number of passes over the processes of a server that keeps starting threads.
 const LOOKS: u32 = 20;
 
-/// Time within which everything written arrives, unless something is wrong.
+/// Time within which a marker written to the kernel's trace must be read back. Otherwise counting fails.
 const LONGEST: Duration = Duration::from_secs(20);
 
 const POLL: Duration = Duration::from_millis(5);

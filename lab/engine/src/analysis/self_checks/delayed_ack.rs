@@ -11,7 +11,8 @@ use crate::record::{Block, Latencies};
 /// Range in seconds of the gap between a reply's head and its end that counts as the kernel's timer of 40 ms: a little
 /// shorter by rounding, or a little longer on a busy machine.
 const TIMER: std::ops::Range<f64> = 0.038..0.060;
-/// Range in seconds within which nine tenths of all requests must lie, because a timer is the same for all of them.
+/// The check applies only if the response times of the middle 90 % of requests differ by less than this, in seconds: a
+/// timer delays all requests alike.
 const SPREAD: f64 = 0.015;
 /// Largest share of the gap between a reply's head and its end that the server may spend on CPU work. Above it, that
 /// work explains the gap, not a timer.
@@ -42,8 +43,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
-/// Returns the median time from a reply's head to its end, in seconds, if it looks like the kernel's timer; otherwise
-/// `None`.
+/// Returns the gap between a reply's head and its end in seconds (the difference of the two median times) if it looks
+/// like the kernel's timer; otherwise `None`.
 fn gap(block: &Block) -> Option<f64> {
     let load = &block.load;
     let gap = load.service.quantile(0.5) - load.waiting.quantile(0.5);

@@ -8,7 +8,7 @@ use crate::stats::theil_sen;
 /// blocks than this.
 const ALLOWED: f64 = 0.20;
 
-/// Number of slices that a window needs to show whether it has a trend.
+/// Minimum number of time slices that a window must have for its trend to be judged.
 const FEWEST: usize = 6;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -29,7 +29,7 @@ pub struct Trial {
     pub failed: u64,
     /// Number of arrivals for which no connection was free.
     pub missed: u64,
-    /// The latency that is compared with the target, in seconds.
+    /// The latency, in seconds, of the quantile that the target limits, e.g. the 99th percentile.
     pub latency: f64,
     /// Whether latency rose throughout the window, by a considerable part of the target. A longer window would then
     /// have missed the target.
@@ -43,14 +43,15 @@ pub struct Trial {
     pub met: bool,
 }
 
-/// A trial, and what the search needs to know about it.
+/// A trial with its outcome in the form that the search takes.
 pub(super) struct Window {
     pub(super) trial: Trial,
     pub(super) outcome: TrialOutcome,
 }
 
 impl CapacityTest<'_> {
-    /// Drives one window of `parts` parts, each `part` long; `None` if the test was cancelled.
+    /// Drives one measured window at `rate` requests per second. It has `parts` parts that each last `part`. `None` if
+    /// the test was cancelled.
     pub(super) fn drive(
         &self,
         rate: f64,

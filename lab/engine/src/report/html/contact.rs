@@ -19,7 +19,7 @@ const SIDE: u32 = 160;
 const MOST_BYTES: usize = 1_000_000;
 /// Largest number of images that are decoded, since each takes time.
 const MOST_IMAGES: usize = 120;
-/// Largest number of cards, with or without an image.
+/// Largest number of reply previews, with or without an image.
 const MOST_CARDS: usize = 600;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {

@@ -11,7 +11,7 @@ pub(super) struct Figure {
     pub(super) title: &'static str,
     /// How to read the figure, in a sentence or two.
     pub(super) caption: String,
-    /// CSS class and name of each colour.
+    /// CSS class of each colour, and the text that the legend shows next to it.
     pub(super) legend: Vec<(String, String)>,
     /// The drawing, as escaped markup.
     pub(super) body: String,

@@ -8,7 +8,7 @@ use crate::report::{ReportInput, units};
 
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 330.0;
-/// Points of a curve per factor of ten.
+/// Number of points of a curve from one tick of the percentile axis to the next (90 %, 99 %, 99.9 %…).
 const STEPS: f64 = 40.0;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {

@@ -23,7 +23,7 @@ pub(super) struct Svg {
     body: String,
 }
 
-/// The part of a text that is placed at its position.
+/// Which end of a text, or its middle, lies at the position where the text is drawn.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,

@@ -37,12 +37,12 @@ fn call<'a>(before: &str, after: &'a str) -> Option<Call<'a>> {
     })
 }
 
-/// Returns the marker with this number, which the laboratory writes between the calls.
+/// Returns the text of the marker with this number, which the laboratory writes into the kernel's trace.
 pub(super) fn mark(number: u32) -> String {
     format!("andon-lab {number}\n")
 }
 
-/// Whether this complete line is the marker with this number.
+/// Whether this complete line of the trace is the marker with this number.
 pub(super) fn is_mark(line: &str, number: u32) -> bool {
     line.ends_with(&format!(": tracing_mark_write: {}", mark(number)))
 }
