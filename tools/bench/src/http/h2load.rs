@@ -55,7 +55,7 @@ pub(crate) struct Load {
 }
 
 /// Requests one URL for `seconds`. Every response must be complete and successful. `h2load` is the command that starts
-/// the client, and `pids` are the server's processes.
+/// the client, to which its options are appended. `pids` are the server's processes.
 pub(crate) fn load(
     mut h2load: Command,
     address: SocketAddr,
@@ -141,7 +141,7 @@ fn read(text: &str) -> Option<Output> {
     })
 }
 
-/// The TLS 1.3 cipher suite that browsers and both servers prefer.
+/// The TLS 1.3 cipher suite that browsers prefer, and also Andon and nginx.
 const SUITE: &str = "TLS_AES_128_GCM_SHA256";
 
 #[cfg(test)]

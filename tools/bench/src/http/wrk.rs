@@ -108,7 +108,7 @@ fn milliseconds(text: &str) -> Option<f64> {
     }
 }
 
-/// Threads of wrk: enough to keep one connection per core busy, however much of the cores the server uses.
+/// Number of threads of wrk, among which it divides the connections.
 const THREADS: usize = 2;
 
 #[cfg(test)]
