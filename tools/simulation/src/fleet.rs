@@ -27,7 +27,8 @@ pub struct Setup {
     pub sources: Sources,
     /// Whether the nodes share a store.
     pub shares: bool,
-    /// The maximum load of a node that the load balancer allows, as a multiple of the mean, if any.
+    /// The load limit of a node, if any: the maximum number of requests under way, as a multiple of the mean over the
+    /// nodes that are up.
     pub factor: Option<f64>,
     /// The maximum number of nodes that the load balancer tries for a request, one after the other.
     pub tries: u32,

@@ -24,7 +24,7 @@ impl Protocol {
         }
     }
 
-    /// Returns the number of concurrent requests per connection.
+    /// Returns how many requests are sent concurrently on each connection.
     pub(crate) fn streams(self) -> usize {
         match self {
             Self::Http1 => 1,
@@ -33,7 +33,7 @@ impl Protocol {
     }
 }
 
-/// A load that h2load is to apply.
+/// What h2load requests, and with which protocol and number of connections.
 pub(crate) struct LoadRequest<'a> {
     pub(crate) url: &'a str,
     /// Expected length of each response body in bytes.
@@ -42,7 +42,7 @@ pub(crate) struct LoadRequest<'a> {
     pub(crate) protocol: Protocol,
 }
 
-/// Outcome of one load on one URL.
+/// Results of requesting one URL with h2load for some seconds.
 #[derive(Serialize)]
 pub(crate) struct Load {
     pub(crate) requests_per_second: f64,

@@ -1,6 +1,6 @@
 #![no_main]
 //! Fuzzes face detection with any gray image. The first byte is its width, the second its height, and the others are
-//! its samples. They matter because they determine which parts of the image the detector reads next.
+//! its samples. The samples determine which parts of the image the detector reads next.
 
 use andon_faces::{Gray, find};
 

@@ -18,7 +18,8 @@ pub struct Burst {
     pub nodes: usize,
     /// The number of requests for the image of the burst.
     pub requests: u32,
-    /// The maximum load of a node that the load balancer allows, as a multiple of the mean, if any.
+    /// The load limit of a node, if any: the maximum number of requests under way, as a multiple of the mean over the
+    /// nodes that are up.
     pub factor: Option<f64>,
     /// If set, requests for other images arrive together with those of the burst. All requests are then drawn from five
     /// million images by Zipf's law with this exponent, until the most popular image, which is that of the burst, has

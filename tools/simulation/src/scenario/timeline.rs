@@ -47,7 +47,7 @@ pub struct Phase {
     pub begun: u64,
     /// How often worker threads began to make a result of an image of which a result had been made before.
     pub begun_again: u64,
-    /// The image of a published page that worker threads began to make most often: how often they did.
+    /// How often worker threads began to make the image of a published page, for the page with the highest count.
     pub begun_for_a_page: u32,
     /// The largest number of requests that a node received, divided by the mean over all nodes.
     pub most_requests: f64,
