@@ -169,8 +169,8 @@ fn encode_gif(frames: impl Iterator<Item = Result<Frame>>) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Returns frame `number` of the GIF: with `Motion::Pan` a moving window of `ground`, with `Motion::Patch` a fixed
-/// window with a moving patch that shows another part of `ground`.
+/// Returns frame `number` of the generated GIF: with `Motion::Pan` a moving window of the image `ground`, with
+/// `Motion::Patch` a fixed window of `ground` in which a moving patch shows another part of it.
 fn view(ground: &Frame, motion: Motion, number: u32) -> Result<Frame> {
     // The window moves to and fro within the ground, at 3 and 2 px per frame.
     let swing = |at: u32, range: u32| range - (at % (2 * range)).abs_diff(range);
@@ -226,7 +226,7 @@ impl Contestant {
     }
 }
 
-/// Measures both contestants on one GIF, interleaved.
+/// Measures Andon and libvips on one GIF. They take turns.
 fn race(
     gif: &[u8],
     motion: Motion,
@@ -338,7 +338,7 @@ fn ratios(results: &[Measurement]) -> impl Iterator<Item = f64> {
 }
 
 impl Peak {
-    /// Returns the peak without the result's bytes, in canvases (one canvas is `CANVAS` bytes).
+    /// Returns the peak without the result's bytes, divided by the size of one canvas (`CANVAS` bytes).
     fn canvases(&self) -> f64 {
         self.peak_bytes.saturating_sub(self.result_bytes) as f64 / CANVAS as f64
     }

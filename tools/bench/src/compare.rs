@@ -1,5 +1,6 @@
-//! The comparison of all contestants for every photo × side × format. The contestants take turns in the order ABBA
-//! (forwards, then backwards), so that disturbances on the machine affect all of them alike.
+//! Compares Andon with libvips, ImageMagick and GD at shrinking photos: every photo × longest side × output format.
+//! These contestants take turns in the order ABBA (forwards, then backwards), so that disturbances on the machine
+//! affect all of them alike.
 
 mod targets;
 
@@ -16,7 +17,7 @@ use crate::quality::{psnr, ssim};
 use crate::stats::median;
 use crate::{memory, peers, raw, reference};
 
-/// What a comparison covers.
+/// Settings of a comparison. Every photo is rendered by each contestant, with each longest side, in each format.
 pub(crate) struct Setup {
     /// Longest sides of the results, in px.
     pub(crate) sides: Vec<u32>,
@@ -35,7 +36,7 @@ pub(crate) struct Run {
     pub(crate) machine: raw::Machine,
     /// Number of rounds, each forwards and backwards through the contestants.
     pub(crate) rounds: usize,
-    /// Results for every photo × side × format × contestant.
+    /// Results for every photo × longest side × format × contestant.
     pub(crate) results: Vec<Measurement>,
     /// Peak memory of each contestant, measured alone in a process.
     pub(crate) memory: Vec<memory::Peak>,
@@ -117,7 +118,7 @@ pub(crate) fn run(setup: &Setup, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// Returns one contestant's results for one format and side, with the photos in the same order for every
+/// Returns one contestant's results for one format and longest side. The order of the photos is the same for every
 /// contestant.
 pub(crate) fn of(
     results: &[Measurement],
@@ -151,7 +152,8 @@ pub(crate) fn ratios(ours: &[&Measurement], theirs: &[&Measurement]) -> Vec<f64>
         .collect()
 }
 
-/// Runs all contestants on one job, interleaved.
+/// Renders one photo repeatedly, at one size and in one format, with all contestants in turns, and returns one
+/// measurement per contestant.
 fn race(setup: &Setup, name: &str, job: &Job<'_>) -> Result<Vec<Measurement>> {
     let mut all = Vec::new();
     for &contestant in &setup.contestants {

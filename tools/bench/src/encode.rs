@@ -1,8 +1,9 @@
 //! Benchmark of encoders on the same small images: time, and bytes at equal quality. Run it with `./dev bench encode`.
 //!
-//! Every encoder writes each image at a ladder of qualities. Between two neighbouring rungs the logarithm of the bytes
-//! is interpolated linearly over the score, so that the bytes can be compared at any score. All encoders but JPEG XL's
-//! subsample chroma to 4:2:0.
+//! Every encoder encodes each image at several quality settings. For each setting, the size of the file and its
+//! SSIMULACRA2 score, SSIM and PSNR are measured. The size at any other score is interpolated: the logarithm of the
+//! bytes is linear in the score between two neighbouring settings. All encoders but JPEG XL's subsample chroma to
+//! 4:2:0.
 
 mod turbo;
 
@@ -70,7 +71,7 @@ struct Rung {
     psnr: f64,
 }
 
-/// An encoder under test with its ladder of qualities.
+/// An encoder under test, and the quality settings at which it is measured, in ascending order.
 struct Encoder {
     name: &'static str,
     backend: Backend,
@@ -80,7 +81,7 @@ struct Encoder {
 enum Backend {
     /// Andon's encoder for the format of this name, with default options.
     Ours(&'static str),
-    /// libjpeg-turbo with optimised Huffman tables, encoding from planes.
+    /// libjpeg-turbo with optimised Huffman tables, encoding from Y, Cb and Cr planes.
     Turbo,
     /// libvips' encoder for the format of this suffix. Options that the suffix does not name have libvips' defaults,
     /// which sharp uses too.
@@ -175,7 +176,7 @@ pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// A small image to encode, and the reference for the results.
+/// A small image to encode, in the forms that the encoders read and in those with which their results are compared.
 struct SmallImage {
     name: String,
     side: u32,
@@ -294,14 +295,15 @@ fn even(frame: &Frame) -> Result<Frame> {
 }
 
 impl Measurement {
-    /// Returns the natural logarithm of the bytes at which the metric `of` has this value, interpolated between rungs.
+    /// Returns the natural logarithm of the bytes at which the metric `of` has this value, interpolated between the
+    /// measured quality settings.
     fn bytes_at(&self, of: fn(&Rung) -> f64, value: f64) -> f64 {
         along(&self.rungs, of, |rung| (rung.bytes as f64).ln(), value)
     }
 }
 
-/// Interpolates `y` linearly at `x` = `at` between the two rungs around it. Outside the ladder the nearest two rungs
-/// are extrapolated.
+/// Interpolates `y` linearly at the place where `x` has the value `at`, between the two quality settings around it.
+/// Outside the measured range, the two nearest settings are extrapolated.
 fn along(rungs: &[Rung], x: fn(&Rung) -> f64, y: fn(&Rung) -> f64, at: f64) -> f64 {
     let after = rungs
         .partition_point(|rung| x(rung) < at)
@@ -328,8 +330,9 @@ fn pairs<'a>(
     of(encoder).zip(of(YARDSTICK))
 }
 
-/// Returns the geometric mean of an encoder's bytes divided by libjpeg-turbo's. Both are taken where the metric `of`
-/// has the value that libjpeg-turbo reaches at SSIMULACRA2 `score`.
+/// Returns the bytes that an encoder needs, divided by those that libjpeg-turbo needs, as geometric mean over the
+/// photos. Both files have the same value of the metric `of`: the one that libjpeg-turbo reaches at the SSIMULACRA2
+/// score `score`.
 fn ratio(
     results: &[Measurement],
     encoder: &str,

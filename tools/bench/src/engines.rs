@@ -119,7 +119,7 @@ impl Job<'_> {
     }
 }
 
-/// Renders an image with Andon by the text of a recipe. Returning the original unchanged is an error.
+/// Renders an image with Andon by the text of a recipe. It is an error if the result is the unchanged original.
 pub(crate) fn render(recipe: &str, source: &[u8]) -> Result<Vec<u8>> {
     let recipe: Recipe = recipe.parse()?;
     let engine = engine();

@@ -1,4 +1,4 @@
-//! Decoding, preparation and conversion of frames, outside of what is measured.
+//! Decodes, prepares and converts frames before and after a measurement. None of this is timed.
 
 use andon_pixels::color::Convert;
 use andon_pixels::{

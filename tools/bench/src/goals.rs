@@ -10,7 +10,7 @@ use serde::Serialize;
 pub(crate) struct Goal {
     name: String,
     value: f64,
-    /// Limit that the measured value has to reach or must not exceed, depending on `kind`.
+    /// Minimum or maximum of the measured value, depending on `kind`.
     limit: f64,
     kind: Kind,
     unit: &'static str,

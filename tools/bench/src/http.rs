@@ -125,7 +125,7 @@ struct Pixels {
     processes: Option<strace::Counts>,
 }
 
-/// A distinct request of the load.
+/// One of the different requests that the clients send in turn.
 pub(crate) struct Request {
     /// Path of the request.
     pub(crate) url: String,

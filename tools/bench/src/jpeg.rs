@@ -72,7 +72,7 @@ pub(crate) struct Run {
 struct Photo {
     name: String,
     progressive: bool,
-    /// Speed and memory. `None` if only the closeness was measured.
+    /// Speed and memory. `None` if only the image quality was measured.
     #[serde(flatten)]
     speed: Option<Speed>,
     closeness: Vec<Closeness>,

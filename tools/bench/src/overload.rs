@@ -70,8 +70,9 @@ pub(crate) struct Run {
     /// Phase right after the overload, in which the offered rate is half of the peak throughput measured at the
     /// beginning.
     after: Phase,
-    /// Recovery time in seconds: from the end of the overload to its last response, plus the time from the start of
-    /// half load to the last rejection or the last response that took more than twice the p99 of 80 % load.
+    /// Recovery time in seconds. It has two parts: the time from the end of the overload to its last response, and the
+    /// time in the phase `after` until its last response that was slow or no image. Slow means more than twice the p99
+    /// of the phase `normal`.
     recovery_seconds: f64,
     pub(crate) goals: Vec<Goal>,
 }
@@ -265,8 +266,8 @@ fn class(photos: &Folder, number: usize) -> usize {
     number % photos.names.len() * SIZES + size
 }
 
-/// Returns the seconds from the start to the last rejection or slow response: one with a status other than 200 or
-/// slower than `slow_ms`.
+/// Returns the seconds from the start of a phase to the last response to an image request that was slow or no image:
+/// slower than `slow_ms`, or with a status other than 200.
 fn recovery(answers: &[Answer], slow_ms: f64) -> f64 {
     last_reply(
         answers
@@ -275,7 +276,8 @@ fn recovery(answers: &[Answer], slow_ms: f64) -> f64 {
     )
 }
 
-/// Returns the seconds from the start to the last response to an image request. Repeated images do not count.
+/// Returns the seconds from the start of a phase to the last response to an image request. Responses of other kinds do
+/// not count.
 fn last_reply<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> f64 {
     answers
         .into_iter()

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use crate::engines::Format;
 use crate::quality::Rgb;
 
-/// Initialises the libraries. Must be called once, before anything else.
+/// Initialises libvips, ImageMagick and GD. Must be called once, before any other function of this module.
 pub(crate) fn init() -> Result<()> {
     // SAFETY: it is called once, from the only thread.
     check(unsafe { peer_init() })

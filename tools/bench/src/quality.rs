@@ -122,8 +122,8 @@ fn luma(pixels: impl Iterator<Item = [f32; 3]>) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the Gaussian means at all positions where the window lies inside the image. In an image smaller than the
-/// window, the window shrinks, so there is at least one position.
+/// Returns the weighted means of `values` in the Gaussian window of SSIM, for all positions where the window lies
+/// inside the image. In an image smaller than the window, the window shrinks, so there is at least one position.
 fn window(values: &[f64], width: usize, height: usize) -> Vec<f64> {
     let (tx, ty) = (TAPS.min(width), TAPS.min(height));
     let (gx, gy) = (gaussian(tx), gaussian(ty));

@@ -43,16 +43,16 @@ pub(crate) struct Run {
 
 const KERNELS: [Kernel; 3] = [Kernel::Lanczos3, Kernel::Mitchell, Kernel::Box];
 
-/// Factors of reduction, for which there are goals.
+/// Factors by which planes are reduced. There are goals for each of them.
 const FACTORS: [f64; 5] = [1.2, 1.5, 2.0, 3.0, 4.0];
 
-/// Factors below 1, which enlarge. They are measured only for information.
+/// Factors below 1, which enlarge. There are no goals for them.
 const ENLARGED: [f64; 2] = [1.0 / 1.5, 0.5];
 
 /// Sizes of the planes, in eighths of the photo's size.
 const EIGHTHS: [u8; 3] = [8, 4, 2];
 
-/// Goal for the speed as a multiple of the peer's, with no larger error.
+/// Minimum speed as a multiple of the speed of `fast_image_resize`.
 const SPEED: f64 = 1.8;
 
 /// Runs the benchmark, prints the results and returns them.

@@ -41,7 +41,7 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// Results for one of the two files. Times are in milliseconds.
+/// Results for the file with restart markers or the one without. Times are in milliseconds.
 #[derive(Serialize)]
 struct FileResult {
     markers: Markers,

@@ -33,8 +33,8 @@ impl Prices {
         }
     }
 
-    /// Returns the total time that the server works on one image of each of these classes, in milliseconds. A class may
-    /// occur repeatedly.
+    /// Returns the total work on images of these classes, in milliseconds: the sum of the classes' prices. A class
+    /// counts as often as it occurs.
     pub(crate) fn sum(&self, classes: impl IntoIterator<Item = usize>) -> f64 {
         let price = |class| self.classes.get(&class).unwrap_or(&self.mean);
         classes.into_iter().map(price).sum()

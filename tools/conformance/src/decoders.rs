@@ -61,7 +61,7 @@ impl Decoders {
     }
 
     /// Decodes the first frame in the file's own colour space, without applying its orientation. A file that can be
-    /// decoded at several scales is decoded at the size of the expected answer.
+    /// decoded at several scales is decoded at the size of the expected image.
     fn decoded(&self, row: &Row) -> Result<(Info, Frame), Error> {
         let (codec, info) = self.header()?;
         let answered = |scale: &&Scale| {

@@ -9,7 +9,7 @@ use crate::judge::{Judged, close};
 use crate::rgba::Rgba;
 use crate::rows::Row;
 
-/// The expected answer, as read from its file.
+/// The frames of an animation as they are expected, read from a JSON file of the conformance set.
 #[derive(Deserialize)]
 struct Answer {
     /// The loop count as the file stores it: a number, null, or the text `unknown`. `loop_meaning` says whether it
@@ -72,8 +72,9 @@ impl Moving {
     }
 }
 
-/// Returns whether the frames are exact. An error gives the reason why they are wrong, while `false` means that they
-/// are right within the tolerance.
+/// Compares an animation with the expected one. Returns `Ok(true)` if all frames are exact, and `Ok(false)` if they are
+/// right within the tolerance, or if the result is a still image and may be one. An error is the reason why the
+/// animation is wrong.
 pub(crate) fn judge(row: &Row, output: &Moving, answer: &Path, set: &Path) -> Judged<bool> {
     let answer = read(answer)?;
     if output.stands() && row.may_stand_still() {

@@ -35,8 +35,8 @@ fn pass(exact: bool) -> Verdict {
     }
 }
 
-/// Judges a file that has to be refused, or may be. Tries every kind of request: a copy, an image that is decoded
-/// completely, and all frames.
+/// Judges a file that must not be displayed, or that need not be, such as a damaged one. Tries every kind of request: a
+/// copy, an image that is decoded completely, and all frames.
 fn judge_refusal(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     let bytes = std::fs::read(set.join(&row.path)).map_err(|error| error.to_string())?;
     let codec = ALL.iter().find(|codec| codec.sniff(&bytes));
@@ -66,7 +66,7 @@ fn judge_refusal(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> 
     }
 }
 
-/// Judges a file that has to be shown, by all parts of its expected answer.
+/// Judges a file that has to be displayed, by all parts of its expected answer.
 fn judge_display(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     let (mut exact, mut gaps) = (false, Vec::new());
     let output = match row.text("frames") {

@@ -110,7 +110,7 @@ impl Rgba {
         self
     }
 
-    /// Applies an orientation, which makes the image upright.
+    /// Turns and mirrors the image as its stored orientation demands, so that it is upright.
     pub(crate) fn oriented(self, orientation: Orientation) -> Self {
         let (width, height) = (self.width, self.height);
         let exif = orientation.exif();
@@ -143,7 +143,8 @@ impl Rgba {
         }
     }
 
-    /// Makes every pixel opaque. Fully transparent pixels are taken from the other image.
+    /// Makes every pixel opaque. A fully transparent pixel becomes the other image's pixel at the same place. Any other
+    /// pixel keeps its colour.
     pub(crate) fn laid_over(mut self, other: &Self) -> Self {
         for (pixel, other) in self.pixels.iter_mut().zip(&other.pixels) {
             match pixel[3] {

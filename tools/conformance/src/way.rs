@@ -37,7 +37,8 @@ pub(crate) trait Way {
         Ok(false)
     }
 
-    /// Judges all other forms of a file that can be requested, once its frames are known to be correct.
+    /// Judges what else a server can return for the file, such as smaller and re-encoded images. The frames `output`
+    /// are known to be correct. Decoders alone have nothing more to judge.
     fn beside(&self, row: &Row, output: &[Rgba]) -> Judged {
         let _ = (row, output);
         Ok(())

@@ -1,4 +1,4 @@
-//! SVG as read by its library, without the guards that [`andon_codecs`] adds.
+//! SVG as read by the library resvg, without the guards that [`andon_codecs`] adds.
 
 use andon_pixels::{
     Codec, Cost, Decode, Error, Format, Frame, Grid, Image, Info, Isolation, Model, Plane, Result,

@@ -1,4 +1,5 @@
-//! Tests what a fault ends along with a worker process, and what survives.
+//! Tests that a fault in a worker process fails only its own request, and that a worker process can neither reach the
+//! rest of the system nor read secrets.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! The load balancer. It sends a request to the node that owns the image, or to the next one that is up and below its
-//! bound.
+//! The load balancer. It sends a request to the node that owns the image, or to the next node on the ring that is up
+//! and whose load is below the limit.
 
 use crate::images;
 use crate::ring::Ring;
@@ -9,7 +9,7 @@ use crate::ring::Ring;
 pub struct Balancer {
     ring: Ring,
     nodes: Vec<State>,
-    /// The bound on loads, if any: the maximum number of requests under way at a node, divided by the mean over the
+    /// The load limit, if any: the maximum number of requests under way at a node, as a multiple of the mean over the
     /// nodes that are up.
     factor: Option<f64>,
     under_way: u64,
@@ -52,8 +52,8 @@ impl Balancer {
         self.ring = Ring::new(nodes, POINTS);
     }
 
-    /// Chooses the node to which a request for this image is sent, other than `not`. A call of [`Balancer::leave`] must
-    /// follow.
+    /// Chooses the node to which a request for this image is sent, but never the node `not`. Returns `None` if no node
+    /// can take the request. Otherwise a call of [`Balancer::leave`] must follow.
     pub fn enter(&mut self, image: u32, not: Option<u32>) -> Option<u32> {
         let most = self.factor.map_or(u64::MAX, |factor| {
             let mean = (self.under_way + 1) as f64 / self.up.max(1) as f64;
@@ -99,7 +99,8 @@ impl Balancer {
         }
     }
 
-    /// Returns the maximum number of requests of a node, divided by the mean, and resets the counts to 0.
+    /// Returns the largest number of requests that a node has received since the last call, divided by the mean over
+    /// all nodes.
     pub fn take_most_requests(&mut self) -> f64 {
         let all: u64 = self.nodes.iter().map(|node| node.requests).sum();
         let most = self.nodes.iter().map(|node| node.requests).max();

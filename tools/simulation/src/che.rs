@@ -55,8 +55,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Returns two shares of all requests from time `from` to `until`: of the requests for these classes, and of those
-    /// among them that are cache hits.
+    /// Returns the share of all requests that are for these classes, and the share of all requests that are for these
+    /// classes and hit the cache. Both count the requests from time `from` to `until`.
     pub fn requests_and_hits(&self, from: f64, until: f64) -> (f64, f64) {
         let span = until - from;
         let mut sums = (0.0, 0.0);
@@ -72,8 +72,8 @@ impl<'a> Model<'a> {
         sums
     }
 
-    /// Returns two shares of all requests after an infinite time: of the requests for these classes, and of those among
-    /// them that are cache hits.
+    /// Returns the share of all requests that are for these classes, and the share of all requests that are for these
+    /// classes and hit the cache, after an infinite time.
     pub fn in_the_end(&self) -> (f64, f64) {
         let mut sums = (0.0, 0.0);
         for Class { share, count } in self.classes {

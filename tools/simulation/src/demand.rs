@@ -189,8 +189,8 @@ fn of_day(day: &Day, phases: &[Phase]) -> Vec<Demand> {
     demands
 }
 
-/// Returns the limit that applies: `demanded`, or `of_few` in tests with fewer than [`FEW`] requests, in which random
-/// variation is larger than the effect of the event.
+/// Returns the limit for a demand: `demanded`, or the wider `of_few` if the phase `steady` has fewer than [`FEW`]
+/// requests, as in tests. Random variation is then larger than what the demand is to detect.
 fn limit(demanded: f64, of_few: f64, steady: &Phase) -> f64 {
     match steady.tally.requests < FEW {
         true => of_few,
@@ -219,8 +219,9 @@ fn without_the_store(day: &str, steady: &Phase, phase: &Phase) -> [Demand; 3] {
     ]
 }
 
-/// Returns the demands on a rolling restart. The number of results made is compared with the usual one: each new image
-/// once, and as many images again as a steady fleet makes in that time.
+/// Returns the demands on a rolling restart of all nodes. The number of results made is limited relative to the number
+/// expected without restarts: one for each new image, plus as many repetitions as the phase `steady` has in the same
+/// time.
 fn of_restarts(day: &str, setup: &Day, steady: &Phase, restarts: &Phase) -> Vec<Demand> {
     let longer = restarts.tally.requests as f64 / steady.tally.requests as f64;
     let first = (restarts.begun - restarts.begun_again) as f64;
@@ -282,5 +283,6 @@ fn rings(table: &Table) -> Vec<Demand> {
 
 const FEW: u64 = 50_000;
 
-/// Tolerance for different clocks, and for the time that polls and responses take.
+/// Added to the poll interval to give the maximum time after which a node may still serve a purged result. It allows
+/// for different clocks and for the duration of polls and responses.
 const SKEW: std::time::Duration = std::time::Duration::from_secs(2);

@@ -27,7 +27,8 @@ pub struct Setup {
     pub sources: Sources,
     /// Whether the nodes share a store.
     pub shares: bool,
-    /// The maximum load of a node, divided by the mean, that the load balancer allows, if any.
+    /// The load limit of a node, if any: the maximum number of requests under way, as a multiple of the mean over the
+    /// nodes that are up.
     pub factor: Option<f64>,
     /// The maximum number of nodes that the load balancer tries for a request, one after the other.
     pub tries: u32,
@@ -84,7 +85,8 @@ impl Fleet {
         std::mem::take(&mut *lock(&self.tally))
     }
 
-    /// Returns the maximum number of requests that a node has received since the last call, divided by the mean.
+    /// Returns the largest number of requests that a node has received since the last call, divided by the mean over
+    /// all nodes.
     pub fn take_most_requests(&self) -> f64 {
         lock(&self.balancer).take_most_requests()
     }
@@ -164,7 +166,8 @@ impl Fleet {
         }
     }
 
-    /// Makes nodes fail, with everything that is in flight there. The load balancer has to detect it by itself.
+    /// Makes nodes fail, with everything that is in flight there. The load balancer is not told. It has to detect the
+    /// failure from requests.
     pub fn lose(&self, numbers: &[u32]) {
         numbers.iter().for_each(|number| self.node(*number).lose());
     }
@@ -194,8 +197,8 @@ impl Fleet {
         self.bring_back(numbers).await;
     }
 
-    /// Changes every source, and purges the one of `image` by way of the node `number`. Returns whether all nodes will
-    /// learn of the purge.
+    /// Changes the source of every image, and purges the source of `image` by way of the node `number`. Returns whether
+    /// all nodes will learn of the purge.
     pub async fn change_and_purge(&self, image: u32, number: u32) -> bool {
         self.version.fetch_add(1, Ordering::Relaxed);
         let purge = Selector::Source(images::source(image));

@@ -1,4 +1,4 @@
-//! Hit ratios of a fleet's memory tiers, compared with an LRU of the same size and with the closed form for an LRU.
+//! Hit ratios of a fleet's memory tiers, compared with an LRU of the same size and with Che's approximation for an LRU.
 //!
 //! Nodes do not affect each other here and nothing expires, so each node answers its requests in turn, without a clock.
 
@@ -178,7 +178,8 @@ impl Requests {
     }
 }
 
-/// Returns the owner of each image. The list is empty if images have no owners.
+/// Returns the node that owns each image. The list is empty if nodes are chosen round robin, as images then have no
+/// owners.
 fn owners(case: &Case) -> Vec<u32> {
     let ring = Ring::new(case.nodes, POINTS);
     let owner = |image| ring.owner(images::hash(image));
@@ -188,8 +189,9 @@ fn owners(case: &Case) -> Vec<u32> {
     }
 }
 
-/// Returns each node's images in classes. The less popular images are, the more of them with nearly equal shares form a
-/// class. With `Routing::RoundRobin` there is only one list for all nodes.
+/// For each node, returns classes of images that are requested about equally often. The less popular the images are,
+/// the more of them are in one class. With `Routing::RoundRobin` there is one list for all nodes, and each image is a
+/// class.
 fn classes(case: &Case, shares: &[f64], owners: &[u32]) -> Vec<Vec<Class>> {
     if case.routing == Routing::RoundRobin {
         let class = |share: &f64| Class {
@@ -268,7 +270,7 @@ impl Clock for Noon {
 /// The body of a result, 20 KB. All entries share it, but each is charged with its full size.
 static BODY: [u8; 20_000] = [7; 20_000];
 
-/// Number of points of each node on the ring: that of nginx.
+/// Number of points of each node on the hash ring, the same as in nginx.
 pub const POINTS: usize = 160;
 
 /// Images whose ranks differ by less than one part in this number are treated as equally popular.

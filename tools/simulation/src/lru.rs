@@ -1,4 +1,5 @@
-//! A plain LRU for comparison. The closed form describes this one, while the server's memory tier uses SIEVE.
+//! A plain LRU cache, for comparison with the server's memory tier, which uses SIEVE. Che's approximation predicts the
+//! hit ratio of such an LRU.
 
 use std::collections::HashMap;
 
@@ -31,7 +32,7 @@ impl Lru {
         }
     }
 
-    /// Uses an image, and returns whether it was in the cache.
+    /// Requests an image, which becomes the most recently used one. Returns whether it was in the cache.
     pub fn uses(&mut self, image: u32) -> bool {
         if let Some(place) = self.places.get(&image).copied() {
             self.unlink(place);

@@ -1,7 +1,8 @@
 //! One node: the server's cache, single flight and queue, and the steps from a request to its result.
 //!
-//! The steps are those of the server's `results/making`: look in memory, join a flight or begin one, look in the shared
-//! store for a while, then make the result while the look-up continues, and put it into memory and into the store.
+//! The steps are those of the server's `results/making`: look in memory; if another request for the same result is
+//! under way, wait for its result (single flight); otherwise look in the shared store for a while, then make the result
+//! while the look-up continues, and put it into memory and into the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +21,7 @@ use crate::bucket::Link;
 use crate::images::{self, Work};
 use crate::workers::Workers;
 
-/// A node that is running or was lost.
+/// A node, running or lost. A lost node answers nothing.
 pub struct Node {
     cache: Cache,
     flights: Flights<Key, Result<Obtained, Cause>>,
@@ -103,7 +104,7 @@ impl Node {
         self.link.as_deref()
     }
 
-    /// Makes the node fail, with everything that it was doing.
+    /// Makes the node fail, with all requests that it was handling.
     pub fn lose(&self) {
         self.gone.send_replace(true);
     }
@@ -159,7 +160,7 @@ impl Node {
     }
 }
 
-/// The work of a flight: to look up a result, or to make it.
+/// The work that concurrent requests for one result share (single flight): to look up the result, or to make it.
 struct Job {
     cache: Cache,
     workers: Arc<Workers>,

@@ -35,7 +35,8 @@ impl Ring {
         self.points[self.place(hash)].1
     }
 
-    /// Returns the nodes in the order in which they are tried for a hash. Nodes are repeated.
+    /// Returns the nodes in the order in which they are tried for a hash. A node occurs as often as it has points on
+    /// the ring.
     pub fn from(&self, hash: u64) -> impl Iterator<Item = u32> {
         let (before, after) = self.points.split_at(self.place(hash));
         after.iter().chain(before).map(|(_, node)| *node)
@@ -50,7 +51,7 @@ impl Ring {
     }
 }
 
-/// How evenly a ring distributes images and requests, which is a row of the table.
+/// How evenly a hash ring distributes images and requests over its nodes.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Evenness {
     /// The number of nodes.

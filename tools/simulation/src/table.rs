@@ -40,19 +40,19 @@ pub struct Table {
     pub rings: Vec<Evenness>,
     /// Hit ratios of memory tiers.
     pub hit_ratios: Vec<HitRatio>,
-    /// Days of fleets, each with its phases.
+    /// Settings and phases of each simulated sequence of events in a fleet (see [`crate::scenario::timeline`]).
     pub days: Vec<(Day, Vec<Phase>)>,
     /// Outcomes of the bursts.
     pub bursts: Vec<burst::Outcome>,
     /// Outcomes of the overloads.
     pub overloads: Vec<overload::Outcome>,
-    /// Outcome of the purge.
+    /// Outcome of the scenario in which a source is purged.
     pub purge: purge::Outcome,
-    /// Outcome of the planted objects.
+    /// Outcome of the scenario in which objects in the store are spoiled.
     pub planted: planted::Outcome,
 }
 
-/// The outcome of one part.
+/// The outcome of one simulation.
 enum Outcome {
     Ring(Evenness),
     HitRatio(HitRatio),
@@ -63,7 +63,7 @@ enum Outcome {
     Planted(planted::Outcome),
 }
 
-/// One part of the table, to be simulated.
+/// One simulation with its settings. Parts run in parallel.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Ring(usize, usize),
@@ -75,7 +75,7 @@ enum Part {
     Planted(u32, u32),
 }
 
-/// Runs all parts whose names contain `only`, on `threads` threads.
+/// Runs all simulations whose names contain `only`, on `threads` threads.
 pub fn run(size: Size, only: &str, runtimes: Runtimes, threads: usize, seed: u64) -> Table {
     let began = Instant::now();
     let keys = Keys::of(size.images());
@@ -178,7 +178,7 @@ impl Size {
         self.of(5_000_000, 500_000, 50_000)
     }
 
-    /// Returns all parts with their numbers, those that take longest first.
+    /// Returns all simulations, each with its position in the table. Those that take longest are first.
     fn parts(self) -> Vec<(usize, Part)> {
         let mut parts: Vec<Part> = Vec::new();
         parts.extend(self.days().map(Part::Day));

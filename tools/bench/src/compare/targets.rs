@@ -8,8 +8,8 @@ use crate::stats::{geometric_mean, mean};
 /// Maximum difference in dB by which Andon's mean PSNR may be below that of libvips.
 const PSNR_SLACK: f64 = 0.1;
 
-/// Judges the speed for each measured format and side, and for JPEG also the quality. Without any results there are no
-/// goals, and without libvips' results the goals are missed.
+/// Returns the goals for the speed, one for each measured format and side, and for JPEG also those for the quality.
+/// Without any results there are no goals, and without libvips' results the goals are missed.
 pub(super) fn judge(results: &[Measurement]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for format in Format::ALL {
@@ -37,8 +37,8 @@ pub(super) fn judge(results: &[Measurement]) -> Vec<Goal> {
     goals
 }
 
-/// Returns the goal for the speed: how many times as many images as libvips Andon must render. It is lower for large
-/// results, where scaled decoding saves less, and for WebP, for which all contestants use the same encoder.
+/// Returns the speed that is the goal, as a multiple of libvips' speed. It is lower for large results, where scaled
+/// decoding saves less, and for WebP, for which all contestants use the same encoder.
 fn speed(format: Format, side: u32) -> f64 {
     match format {
         Format::Jpeg if side > 400 => 3.0,
@@ -52,8 +52,8 @@ mod tests {
     use super::*;
     use crate::goals::Strictness;
 
-    /// Returns whether a goal is missed when libvips needs `ratio` times as long as Andon and its PSNR is `worse` dB
-    /// lower, with two photos per contestant.
+    /// Returns whether a goal is missed when libvips takes `ratio` times as long as Andon, and the PSNR of libvips'
+    /// results is `worse` dB below that of Andon's.
     fn missed(format: Format, side: u32, ratio: f64, worse: f64) -> bool {
         let one = |contestant, seconds: f64, psnr: f64| Measurement {
             photo: String::new(),

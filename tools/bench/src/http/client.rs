@@ -11,15 +11,16 @@ use anyhow::{Context, Result, bail, ensure};
 use super::server::Server;
 use crate::proc::{self, Threads};
 
-/// Outcome of one load on a server.
+/// Results of sending requests to a server on several connections.
 pub(crate) struct Load {
     pub(crate) seconds: f64,
     /// The server's threads at the moment when the most of them were runnable.
     pub(crate) busiest: Threads,
 }
 
-/// Sends `count` requests over `connections` in closed loops and meanwhile samples the server's threads. The requests
-/// take the URLs in turn, beginning with number `first`. Every response must be a complete 200.
+/// Sends `count` requests over `connections` connections in closed loops, and meanwhile samples the server's threads.
+/// The requests are numbered from `first` on. Request `n` is for URL `n`, modulo the number of URLs. Every response
+/// must be a complete 200.
 pub(crate) fn load(
     server: &Server,
     urls: &[String],

@@ -18,7 +18,8 @@ use super::wrk;
 use super::wrk::Connections::{self, ForEachRequest, Kept};
 use crate::photos::Folder;
 
-/// Results of the comparison.
+/// Results of the comparison of Andon with nginx for unchanged files, and for cached hits with a new connection for
+/// each request.
 #[derive(Serialize)]
 pub(crate) struct Delivery {
     connections: usize,
@@ -29,7 +30,7 @@ pub(crate) struct Delivery {
     rows: Vec<Row>,
 }
 
-/// Results for one kind of response.
+/// Results of both servers for one kind of response: an unchanged file, or a cached hit on a new connection.
 #[derive(Serialize)]
 struct Row {
     what: String,
@@ -43,10 +44,11 @@ struct Row {
     processor_ratio: f64,
 }
 
-/// Address of a server and the ids of the processes that respond.
+/// Address of a server, and the ids of the processes that handle its requests.
 type Place = (SocketAddr, Vec<u32>);
 
-/// Runs the comparison and prints the results.
+/// Compares Andon with nginx for unchanged files, and for cached hits with a new connection for each request. Prints
+/// the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Delivery> {
     let files = tempfile::tempdir_in(env::temp_dir())?;
     let andon = Server::start(&photos.path, ResultCaching::WithoutLog)?;

@@ -24,7 +24,7 @@ impl Protocol {
         }
     }
 
-    /// Returns the number of concurrent requests per connection.
+    /// Returns how many requests are sent concurrently on each connection.
     pub(crate) fn streams(self) -> usize {
         match self {
             Self::Http1 => 1,
@@ -33,7 +33,7 @@ impl Protocol {
     }
 }
 
-/// A load that h2load is to apply.
+/// What h2load requests, and with which protocol and number of connections.
 pub(crate) struct LoadRequest<'a> {
     pub(crate) url: &'a str,
     /// Expected length of each response body in bytes.
@@ -42,7 +42,7 @@ pub(crate) struct LoadRequest<'a> {
     pub(crate) protocol: Protocol,
 }
 
-/// Outcome of one load on one URL.
+/// Results of requesting one URL with h2load for some seconds.
 #[derive(Serialize)]
 pub(crate) struct Load {
     pub(crate) requests_per_second: f64,
@@ -55,7 +55,7 @@ pub(crate) struct Load {
 }
 
 /// Requests one URL for `seconds`. Every response must be complete and successful. `h2load` is the command that starts
-/// the client, and `pids` are the server's processes.
+/// the client, to which its options are appended. `pids` are the server's processes.
 pub(crate) fn load(
     mut h2load: Command,
     address: SocketAddr,
@@ -141,7 +141,7 @@ fn read(text: &str) -> Option<Output> {
     })
 }
 
-/// The TLS 1.3 cipher suite that browsers and both servers prefer.
+/// The TLS 1.3 cipher suite that browsers prefer, and also Andon and nginx.
 const SUITE: &str = "TLS_AES_128_GCM_SHA256";
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(crate) struct Hits {
     ratio: f64,
 }
 
-/// Results of one of the two servers: medians, and the runs from which they were computed.
+/// Results of Andon or of nginx: medians, and the runs from which they were computed.
 #[derive(Serialize)]
 pub(super) struct Side {
     pub(super) requests_per_second: f64,
@@ -42,7 +42,7 @@ pub(super) struct Side {
     runs: Vec<Load>,
 }
 
-/// Runs the comparison and prints the results.
+/// Compares Andon's memory cache with nginx's `proxy_cache` and prints the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
     let andon = Server::start(&photos.path, ResultCaching::WithoutLog)?;
     let (url, body) = image(&andon, photos)?;

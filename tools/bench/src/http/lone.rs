@@ -21,7 +21,7 @@ use crate::engines::render;
 use crate::photos::Folder;
 use crate::stats::{geometric_mean, median};
 
-/// Results of the benchmark of a single photo.
+/// Results of the benchmark of a single photo on an otherwise idle server, and of servers under load.
 #[derive(Serialize)]
 pub(super) struct Lone {
     images: Vec<ImageResult>,
@@ -120,9 +120,9 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
 
 /// Longest sides of the results in px.
 const SIDES: [u32; 3] = [400, 1200, 1600];
-/// Longest side in px of the results of a load.
+/// Longest side in px of the images that are requested from servers under load.
 const LOAD_SIDE: u32 = 1600;
-/// Number of requests for each image. The first one is not counted.
+/// Number of requests for each image. The time of the first one does not count.
 const REPEATS: usize = 16;
 /// Sizes of the photos in megapixels, each with the speed-up that all workers have to reach for a single image.
 const GOALS: [(u32, f64); 2] = [(4, 1.0 / 0.65), (20, 1.3)];
@@ -199,11 +199,12 @@ fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result
 /// Configuration line that turns work stealing off.
 const ALONE: &str = "steal_work = false";
 
-/// Number of requests for each URL in a round of a load.
+/// Number of requests for each URL in one round of load.
 const ROUNDS_OF_URLS: usize = 20;
 const PAIRS: usize = 8;
 
-/// Photos of each size in [`GOALS`], of every usual kind of JPEG. The folder is removed when this is dropped.
+/// A folder with photos of each size in [`GOALS`], each as every kind of JPEG in [`KINDS`]. It is removed when this is
+/// dropped.
 struct Sources {
     path: PathBuf,
     /// Name and size in bytes of each file.

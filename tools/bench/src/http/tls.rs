@@ -20,7 +20,7 @@ use super::turns::in_turn;
 use crate::photos::Folder;
 use crate::stats::median;
 
-/// Results of the comparison.
+/// Results of the comparison of Andon's and nginx's cached hits over TLS.
 #[derive(Serialize)]
 pub(crate) struct TlsHits {
     url: String,
@@ -32,7 +32,7 @@ pub(crate) struct TlsHits {
     compared: Vec<Comparison>,
 }
 
-/// Results of both servers with one protocol.
+/// Results of Andon and nginx with one version of HTTP.
 #[derive(Serialize)]
 struct Comparison {
     protocol: &'static str,
@@ -44,7 +44,7 @@ struct Comparison {
     ratio: f64,
 }
 
-/// Results of one server with one protocol: medians, and the runs from which they were computed.
+/// Results of one server with one version of HTTP: medians, and the runs from which they were computed.
 #[derive(Serialize)]
 struct Side {
     requests_per_second: f64,
@@ -55,7 +55,7 @@ struct Side {
     runs: Vec<Load>,
 }
 
-/// Runs the comparison and prints the results.
+/// Compares Andon's and nginx's cached hits over TLS and prints the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<TlsHits> {
     let certificate = Certificate::issue()?;
     let secure = free_address()?;
@@ -173,7 +173,7 @@ impl TlsHits {
     }
 }
 
-/// Folder with a self-signed certificate for this run and its key.
+/// Folder with a self-signed certificate, generated for this run, and its private key.
 pub(super) struct Certificate(TempDir);
 
 impl Certificate {
@@ -213,9 +213,9 @@ fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// Core on which the servers run.
+/// Number of the core on which Andon and nginx run.
 const SERVER: &str = "0";
-/// Core on which h2load runs.
+/// Number of the core on which h2load runs.
 const CLIENT: &str = "1";
 
 /// Number of measured runs of each server.

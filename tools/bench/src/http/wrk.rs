@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::proc;
 
-/// Outcome of one load on one URL.
+/// Results of requesting one URL with wrk for some seconds.
 #[derive(Serialize)]
 pub(crate) struct Load {
     pub(crate) requests_per_second: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Load {
     pub(crate) client_microseconds: f64,
 }
 
-/// How connections are used.
+/// Whether connections are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Connections {
     /// Each connection is kept alive and serves one request after the other.
@@ -108,7 +108,7 @@ fn milliseconds(text: &str) -> Option<f64> {
     }
 }
 
-/// Threads of wrk: enough to keep one connection per core busy, however much of the cores the server uses.
+/// Number of threads of wrk, among which it divides the connections.
 const THREADS: usize = 2;
 
 #[cfg(test)]

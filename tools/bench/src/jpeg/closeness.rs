@@ -1,6 +1,7 @@
-//! Measures how close small images are to the ideal. At 1/4 and 1/2 Andon's decoded samples differ from
-//! libjpeg-turbo's. The question is whether, after Andon's resampler, the images from Andon's samples are at least as
-//! close to a full decode and Lanczos3 in floats.
+//! Measures how close small images are to the ideal, which is a full decode, resized with Lanczos3 in floats. When
+//! Andon decodes at a scale of 1/4 or 1/2, its samples differ from libjpeg-turbo's. The question is whether the small
+//! images that Andon's resampler makes from them are at least as close to the ideal as those that it makes from
+//! libjpeg-turbo's samples.
 //!
 //! The planes are compared one by one, without an encoder, which would hide most of the difference, and at sizes for
 //! which the planner chooses these scales.
@@ -24,13 +25,14 @@ three sizes; PSNR in dB, SSIM in millionths; at 1/4 and 1/2";
 /// Scales (in eighths) at which Andon's samples differ from libjpeg-turbo's.
 const EIGHTHS: [u8; 2] = [2, 4];
 
-/// Numbers of decoded samples per result sample along an axis. The planner uses a scale at 1.35 or more. From 2.7 on it
-/// uses the next smaller scale.
+/// Numbers of decoded samples per result sample along an axis. The planner uses a scale if this number is at least
+/// 1.35. From 2.7 on, it uses the next smaller scale.
 const REDUCTIONS: [f64; 3] = [1.4, 2.0, 2.6];
 
 const NAMES: [&str; 3] = ["Y", "Cb", "Cr"];
 
-/// Closeness of one plane at one scale and size, with each decoder.
+/// How close a resized plane is to the ideal one, when Andon and when libjpeg-turbo has decoded it. The ideal is a full
+/// decode, resized with Lanczos3 in floats.
 #[derive(Serialize)]
 pub(super) struct Closeness {
     eighths: u8,
@@ -41,7 +43,7 @@ pub(super) struct Closeness {
     ssim: Both,
 }
 
-/// A value for each decoder.
+/// Two values of one metric: for Andon's decoder and for libjpeg-turbo's.
 #[derive(Serialize)]
 struct Both {
     ours: f64,
@@ -58,7 +60,7 @@ impl Both {
     }
 }
 
-/// Measures all planes, scales and sizes of one photo.
+/// Compares all planes of one photo, at all scales and sizes, with the ideal ones.
 pub(super) fn measure(file: &[u8]) -> Result<Vec<Closeness>> {
     // Both decoders give the same samples at full size.
     let full = planes(Decoder::Turbo, file, 8)?;
@@ -102,10 +104,10 @@ pub(super) fn measure(file: &[u8]) -> Result<Vec<Closeness>> {
     Ok(all)
 }
 
-/// Geometry for resampling a scaled plane as the engine does.
+/// The size of a plane that was decoded at a reduced scale, and the size to which it is resized.
 struct Scaled {
-    /// Width and height of the whole plane in scaled samples. They have a fraction where the plane's size is no
-    /// multiple of the scale.
+    /// Width and height of the whole plane in decoded samples, with fractions if the plane's full size is no multiple
+    /// of the scale.
     covered: (f64, f64),
     to: (u32, u32),
 }
@@ -175,7 +177,8 @@ impl Measure {
         }
     }
 
-    /// Returns by how much Andon's plane is closer than libjpeg-turbo's, as the mean over the sizes.
+    /// Returns by how much the metric is higher for Andon's decoder than for libjpeg-turbo's, in dB or millionths, as
+    /// mean over the sizes.
     fn gain(self, all: &[Closeness], eighths: u8, plane: &str) -> f64 {
         let of = all
             .iter()
@@ -187,7 +190,8 @@ impl Measure {
     }
 }
 
-/// Prints the gains of luma, as columns on the line of a photo.
+/// Prints by how much luma is closer to the ideal with Andon's decoder than with libjpeg-turbo's, as columns on the
+/// line of a photo.
 pub(super) fn print(all: &[Closeness]) {
     for eighths in EIGHTHS {
         let gain = |measure: Measure| measure.gain(all, eighths, NAMES[0]);
@@ -199,8 +203,8 @@ pub(super) fn print(all: &[Closeness]) {
     }
 }
 
-/// Prints a summary for all planes: the mean gain, the worst photo, and the number of photos with a lower
-/// value than libjpeg-turbo's.
+/// Prints by how much each plane is closer to the ideal with Andon's decoder than with libjpeg-turbo's: the mean over
+/// the photos, the worst photo, and the number of photos for which it is less close.
 pub(super) fn summarise(photos: &[Photo]) {
     println!(
         "\nhow much closer than libjpeg-turbo's: mean, worst photo, photos that are less close"
@@ -240,7 +244,8 @@ fn gains<'a>(
     photos.iter().map(gain).collect()
 }
 
-/// Returns the goals for luma and for chroma, each a mean over the photos.
+/// Returns the goals for luma and chroma: on average over the photos, Andon's decoder must be at least as close to the
+/// ideal as libjpeg-turbo's.
 pub(super) fn goals(photos: &[Photo]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for eighths in EIGHTHS {

@@ -13,8 +13,8 @@ use crate::stats::{geometric_mean, median};
 pub(super) const LEGEND: &str =
     "one thread, processor time in ms: ours / libjpeg-turbo's planes, at 1/8, 1/4, 1/2, 1/1";
 
-/// Goals for the speed as a multiple of libjpeg-turbo's. Each entry is: whether the image is progressive, the scale in
-/// eighths, the goal.
+/// Goals for the speed as a multiple of libjpeg-turbo's. Each entry consists of whether the image is progressive, the
+/// scale in eighths, and the goal.
 const SPEED: [(bool, u8, f64); 6] = [
     (false, 1, 2.0),
     (false, 2, 1.6),
@@ -23,7 +23,7 @@ const SPEED: [(bool, u8, f64); 6] = [
     (true, 1, 5.0),
     (true, 2, 2.5),
 ];
-/// Goal for libjpeg-turbo's memory divided by Andon's, for progressive images at 1/8.
+/// Minimum of libjpeg-turbo's memory divided by Andon's, for progressive images at 1/8.
 const MEMORY: f64 = 16.0;
 
 /// Costs of decoding one photo.
@@ -96,7 +96,8 @@ impl Speed {
     }
 }
 
-/// Judges speed and memory. If there is no photo of a kind, its goals are missed.
+/// Returns the goals for speed and memory. Those for progressive images are missed if no photo is progressive, those
+/// for sequential images if none is sequential.
 pub(super) fn goals(photos: &[Photo]) -> Vec<Goal> {
     let of = |progressive| {
         photos

@@ -27,7 +27,7 @@ struct Version {
     name: &'static str,
     limit: &'static str,
     peak: &'static str,
-    /// File with a line `oom_kill N`.
+    /// File with a line `oom_kill N`, where N is the number of processes that the kernel killed for lack of memory.
     events: &'static str,
 }
 

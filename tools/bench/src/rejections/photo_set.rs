@@ -71,8 +71,8 @@ impl PhotoSet {
         Ok(())
     }
 
-    /// Returns the path of request `number`. The photos alternate, each with another width in every round. Once all
-    /// were requested in all widths the quality changes.
+    /// Returns the path of request `number`. Each round of requests goes through all photos, with another width for
+    /// each photo than in the round before. Once all photos were requested in all widths, the quality changes.
     pub(super) fn url(&self, number: usize) -> String {
         let (photo, round) = (number % self.names.len(), number / self.names.len());
         let width = WIDTHS[(photo + round) % WIDTHS.len()];
@@ -87,8 +87,8 @@ impl PhotoSet {
     }
 }
 
-/// Returns the megapixels of photo `number`: 20 for one in six, and values spread evenly from 1.5 to 12.5 for the
-/// others.
+/// Returns the size in megapixels of photo `number`: 20 for one in six, and values spread evenly from 1.5 to 12.5 for
+/// the others.
 fn megapixels(number: usize) -> f64 {
     match number % 6 {
         0 => 20.0,

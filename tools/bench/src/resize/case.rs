@@ -1,4 +1,4 @@
-//! Measures the time and the error of both libraries for one plane, one factor and one kernel.
+//! Measures the time and the error of Andon's kernels and of `fast_image_resize` for one plane, factor and kernel.
 
 use andon_kernels::cpu::Level;
 use andon_kernels::resample::{Kernel, Source, Span, Weights, rows_on};
@@ -20,18 +20,18 @@ pub(super) struct Case {
     pub(super) factor: f64,
     pub(super) from: (u32, u32),
     pub(super) to: (u32, u32),
-    /// Andon's time, with the weights computed for each plane as the peer does.
+    /// Andon's time. The weights are computed for each plane, as `fast_image_resize` does.
     pub(super) ours_ms: f64,
     /// Andon's time without AVX-512, with the weights computed for each plane.
     pub(super) avx2_ms: f64,
-    /// Andon's time with weights that were computed before, for another plane of the image.
+    /// Andon's time with weights that have already been computed, as if for another plane of the same image.
     pub(super) shared_ms: f64,
     pub(super) theirs_ms: f64,
     pub(super) our_error: Error,
     pub(super) their_error: Error,
 }
 
-/// Distance from the exact result, in sample levels.
+/// Absolute differences between the resized samples and an exact computation, in sample levels.
 #[derive(Serialize)]
 pub(super) struct Error {
     pub(super) largest: f64,

@@ -4,8 +4,8 @@ use andon_kernels::resample::Kernel;
 
 use super::plane::{Plane, Sample};
 
-/// Whether a window includes samples exactly at its ends: at both ends as in the kernel's definition, or without the
-/// left end of a box as in `fast_image_resize`. The two differ only for the box kernel.
+/// Which samples that lie exactly at an end of the box kernel's window have a weight: those at both ends, as in the
+/// kernel's definition, or only those at the right end, as in `fast_image_resize`. Other kernels are 0 at the ends.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Ends {
     Both,

@@ -47,7 +47,7 @@ impl Plane<u8> {
     }
 }
 
-/// A sample type that both libraries can resize.
+/// A sample type that both Andon's kernels and `fast_image_resize` can resize.
 pub(crate) trait Sample: Resampled + Into<f64> {
     /// The corresponding pixel type of `fast_image_resize`.
     type Pixel: PixelTrait;

@@ -1,6 +1,7 @@
 #![no_main]
-//! Fuzzes AVIF with a bitstream that is reassembled unit by unit, and a container that makes any claims about it. The
-//! input is a program with four bytes per step, because random bytes hardly ever form a second frame of a bitstream.
+//! Fuzzes AVIF with a bitstream whose units are repeated, moved, removed and changed, in a container that may declare
+//! any size and any tiles. The input is a program with four bytes per step, because random bytes hardly ever form a
+//! second frame of a bitstream.
 
 // Only a part of this module is used here.
 #[allow(dead_code)]
@@ -9,7 +10,7 @@ mod hostile;
 
 use hostile::avif::{AvifImage, units};
 
-/// Files with one item each, in gray and in colour.
+/// AVIF files with one item each, in gray and in colour.
 const IMAGES: [&[u8]; 2] = [
     include_bytes!("../../../../samples/avif/gray.avif"),
     include_bytes!("../../../../samples/avif/420.avif"),

@@ -57,7 +57,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Encodes an image with libjpeg-turbo.
+/// Encodes an image as a progressive JPEG.
 fn progressive(image: Image, quality: u8) -> Vec<u8> {
     let (width, height) = (image.planes[0].width, image.planes[0].height);
     let model = match image.planes.len() {

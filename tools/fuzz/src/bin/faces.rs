@@ -1,6 +1,6 @@
 #![no_main]
-//! Fuzzes face detection with any gray image. The first 2 bytes are its size, the rest its samples. The networks move
-//! windows to places that depend on the samples.
+//! Fuzzes face detection with any gray image. The first byte is its width, the second its height, and the others are
+//! its samples. The samples determine which parts of the image the detector reads next.
 
 use andon_faces::{Gray, find};
 

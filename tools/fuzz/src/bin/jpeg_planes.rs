@@ -1,6 +1,6 @@
 #![no_main]
-//! Fuzzes Andon's JPEG decoder alone with any bytes: at all sizes at once, and through an index. A part that is decoded
-//! through the index must equal that part of the whole image.
+//! Fuzzes Andon's JPEG decoder alone with any bytes: at several scales in one call, and through an index. The lower
+//! right quarter, decoded through the index, must not be larger than the whole image and must end with the same sample.
 
 use andon_jpeg::decode::{Index, Request, components, decode_part, index};
 use andon_jpeg::{Area, Header};

@@ -1,7 +1,7 @@
 #![no_main]
-//! Fuzzes URLs with any text as a request target, in every setting of the dialects. The resulting recipe must have a
-//! text that parses to the same recipe. Every URL that a dialect writes for that recipe must be written in the same way
-//! after it is parsed again.
+//! Fuzzes URLs with any text as a request target, which is parsed with four configurations of the URL dialects. The
+//! resulting recipe must have a text that parses to the same recipe. Every URL that a dialect writes for the request
+//! must be written in the same way after it is parsed again.
 
 use std::sync::LazyLock;
 

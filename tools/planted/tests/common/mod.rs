@@ -1,4 +1,4 @@
-//! A planted server for one test, and access to its processes.
+//! Starts `andon-planted`, a server whose codecs fail on purpose, for one test, and gives access to its processes.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -23,8 +23,8 @@ impl Served {
         Self::with(|_| more.to_owned())
     }
 
-    /// Starts a server with a configuration to which `more` adds lines. Its argument is the folder of the
-    /// configuration.
+    /// Starts a server. `more` returns lines that are added to its configuration. Its argument is the folder that
+    /// contains the configuration file.
     pub(crate) fn with(more: impl FnOnce(&Path) -> String) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let images = folder.path().join("images");

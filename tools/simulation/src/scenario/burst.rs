@@ -11,18 +11,19 @@ use crate::random::Random;
 use crate::tally::Tally;
 use crate::zipf::{Zipf, shares};
 
-/// The size of a burst, and its circumstances.
+/// Settings of a burst: many requests for one image at the same moment.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Burst {
     /// The number of nodes.
     pub nodes: usize,
-    /// The number of requests for the one image.
+    /// The number of requests for the image of the burst.
     pub requests: u32,
-    /// The maximum load of a node, divided by the mean, that the load balancer allows, if any.
+    /// The load limit of a node, if any: the maximum number of requests under way, as a multiple of the mean over the
+    /// nodes that are up.
     pub factor: Option<f64>,
-    /// The exponent of Zipf's law for requests that arrive together with the burst, or `None` if there are no others.
-    /// They are drawn from five million images, of which the hottest is the one of the burst, until that has been
-    /// requested `requests` times.
+    /// If set, requests for other images arrive together with those of the burst. All requests are then drawn from five
+    /// million images by Zipf's law with this exponent, until the most popular image, which is that of the burst, has
+    /// been requested `requests` times.
     pub among: Option<f64>,
     /// Whether the store is down.
     pub store_is_down: bool,
@@ -35,9 +36,9 @@ pub struct Outcome {
     pub burst: Burst,
     /// The outcomes of all requests, including those for other images.
     pub tally: Tally,
-    /// The number of times that worker threads began to make the one image.
+    /// The number of times that worker threads began to make the image of the burst.
     pub begun: u32,
-    /// The number of nodes that have the one image in memory afterwards.
+    /// The number of nodes that have the image of the burst in memory afterwards.
     pub holders: u32,
 }
 

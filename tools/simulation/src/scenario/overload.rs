@@ -1,5 +1,5 @@
-//! More work than a fleet can do. Every request is for another image, and the load balancer tries a second node where
-//! the first one rejects.
+//! Requests for more work than a fleet can do, each for a different image. If a node rejects a request, the load
+//! balancer tries another node, up to a maximum number of nodes.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use crate::node::Sources;
 use crate::random::Random;
 use crate::tally::Tally;
 
-/// The size of an overload.
+/// Settings of an overload: requests for more work than a fleet can do.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Overload {
     /// The number of nodes.
     pub nodes: usize,
-    /// The rate of requests, as a multiple of what all worker threads can make.
+    /// The rate of requests, as a multiple of the rate that all worker threads can handle.
     pub times: f64,
     /// The maximum number of nodes that the load balancer tries for a request.
     pub tries: u32,
-    /// The measured time in seconds, after a lead-in of two seconds.
+    /// Duration of the measurement in seconds. It begins after two seconds of the same load.
     pub seconds: u64,
 }
 

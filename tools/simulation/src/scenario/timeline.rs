@@ -1,5 +1,6 @@
-//! A day of a fleet in a few minutes. At first it is steady. Then its store is slow, down and hanging, nodes are lost
-//! and come back, all nodes are restarted, pages are published, and the number of nodes is doubled.
+//! A sequence of events in the life of a fleet. Each begins a phase, in which requests are counted. In the first phase
+//! nothing happens. Then the store is slow, down and hanging, nodes are lost and come back, all nodes are restarted,
+//! pages are published, and the number of nodes is doubled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::random::Random;
 use crate::tally::Tally;
 use crate::zipf::{Zipf, shares};
 
-/// The size of the fleet, the popularity of its images, and the length of the phases.
+/// Settings of a sequence of phases: the size of the fleet, the popularity of its images, and the length of the phases.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Day {
     /// The initial number of nodes.
@@ -35,7 +36,7 @@ pub struct Day {
     pub restart_seconds: u64,
 }
 
-/// The outcome of a phase.
+/// What was counted in one phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct Phase {
     /// The event with which the phase begins.
@@ -46,13 +47,13 @@ pub struct Phase {
     pub begun: u64,
     /// How often worker threads began to make a result of an image of which a result had been made before.
     pub begun_again: u64,
-    /// The maximum number of times that worker threads began to make the image of a published page.
+    /// How often worker threads began to make the image of a published page, for the page with the highest count.
     pub begun_for_a_page: u32,
-    /// The maximum number of requests of a node, divided by the mean.
+    /// The largest number of requests that a node received, divided by the mean over all nodes.
     pub most_requests: f64,
 }
 
-/// Simulates a day, and returns its phases without the warm-up.
+/// Simulates all phases in turn and returns what was counted in them. The warm-up is left out.
 pub async fn pass(day: Day, seed: u64) -> Vec<Phase> {
     let images = (day.images_per_node * day.nodes) as u32;
     let fleet = Fleet::start(Setup {
@@ -129,12 +130,14 @@ struct Run {
     zipf: Zipf,
     random: Random,
     fresh: Fresh,
-    /// The number of the image that was published last. The next one is requested by many clients at once.
+    /// The number of the image that was published last. Images of pages are numbered consecutively, and many clients
+    /// request each of them at once.
     published: u32,
     phases: Vec<Phase>,
 }
 
-/// New images. A twentieth of all requests are for one of the newest of them, on average four for each.
+/// Images that are new during the simulation. A twentieth of all requests are for one of the newest of them, on average
+/// four for each.
 #[derive(Clone, Copy)]
 struct Fresh {
     first: u32,

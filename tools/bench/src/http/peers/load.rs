@@ -1,4 +1,4 @@
-//! Measures one load on one server.
+//! Requests images from Andon or from sharp in closed loops, and measures the server meanwhile.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -21,19 +21,20 @@ pub(super) enum Peer {
     Sharp,
 }
 
-/// A kind of load.
+/// Which files and sizes are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Work {
-    /// Every file once, fitted into a square with sides of `side` px.
+    /// Each request is for another file, fitted into a square with sides of `side` px.
     Side { side: u32 },
-    /// Every file in the seven widths of a page's `srcset`. No width of a file was requested before.
+    /// Each file in the seven widths of a page's `srcset`, one after the other. None of these images was requested
+    /// before.
     Srcset,
-    /// A few files in eight sizes of at most 400 px, after each file was requested in another size.
+    /// A few files in eight sizes of at most 400 px. Each file has been requested in a larger size before.
     Second,
 }
 
-/// Outcome of one load.
+/// Results of one server under one kind of load.
 #[derive(Serialize)]
 pub(super) struct Load {
     pub(super) images: usize,
@@ -45,14 +46,14 @@ pub(super) struct Load {
 
 const SRCSET: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
 
-/// Number of files that have been requested at [`KNOWN_SIDE`] before the load `Work::Second` begins.
+/// Number of files that have been requested at [`KNOWN_SIDE`] before the measurement of `Work::Second` begins.
 const KNOWN: usize = 32;
-/// Size in px at which files have been requested before the load `Work::Second` begins.
+/// Size in px at which files have been requested before the measurement of `Work::Second` begins.
 const KNOWN_SIDE: u32 = 800;
 /// Number of sizes in which `Work::Second` requests each file.
 const SECOND_SIZES: usize = 8;
 
-/// Starts a server with empty caches, measures one load on it and stops it.
+/// Starts a server with empty caches, measures it under one kind of load and stops it.
 pub(super) fn measure(
     peer: Peer,
     set: &Set,

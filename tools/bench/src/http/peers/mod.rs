@@ -17,7 +17,7 @@ use crate::stats::median;
 use load::{Load, Peer, Work};
 use quality::Quality;
 
-/// Results of the comparison.
+/// Results of the comparison of Andon and sharp.
 #[derive(Serialize)]
 pub(crate) struct Peers {
     peer: String,
@@ -28,7 +28,7 @@ pub(crate) struct Peers {
     goals: Vec<Goal>,
 }
 
-/// Results of both servers for one kind of load.
+/// Results of Andon and sharp for photos of one size under one kind of load.
 #[derive(Serialize)]
 struct Case {
     megapixels: u32,
@@ -39,17 +39,17 @@ struct Case {
     ratio: f64,
 }
 
-/// Results of one of the two servers.
+/// Results of Andon or of sharp.
 #[derive(Serialize)]
 struct Side {
-    /// Median of all loads.
+    /// Median of the rates of all runs.
     images_per_second: f64,
     cpu_milliseconds_per_image: f64,
     quality: Option<Quality>,
     loads: Vec<Load>,
 }
 
-/// Runs the comparison and prints the results. With `quick` it is one short round, for a quick check.
+/// Compares Andon and sharp and prints the results. With `quick` there is only one short round, for a quick check.
 pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Peers> {
     let (seconds, rounds) = if quick { (1.0, 1) } else { (4.0, 3) };
     let peer = sharp::versions()?;
@@ -99,7 +99,7 @@ pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Pe
 
 /// Sizes of the photos of each set, in megapixels.
 const SETS: [u32; 4] = [2, 4, 8, 15];
-/// Megapixels of the only set for which there are goals.
+/// Size in megapixels of the photos for which there are goals. There are none for photos of other sizes.
 const JUDGED: u32 = 4;
 
 fn goals(cases: &[Case]) -> Vec<Goal> {

@@ -9,20 +9,22 @@ use anyhow::{Context, Result};
 use crate::engines::{engine, render};
 use crate::photos::Folder;
 
-/// Photos of one size in megapixels.
+/// Photos of the same size in megapixels, each under many names.
 pub(super) struct Set {
-    /// Paths of the files below the folder of all sets. The first names of all photos come before any second name.
+    /// Paths of the files below the folder of all sets. The list goes through all photos again and again, with a new
+    /// name for each photo every time.
     pub(super) names: Vec<String>,
     /// Number of distinct photos.
     pub(super) distinct: usize,
 }
 
-/// Returns the folder of all sets, which is next to this program.
+/// Returns the folder in which the sets of photos are stored. It is next to this program.
 pub(super) fn folder() -> Result<PathBuf> {
     Ok(env::current_exe()?.with_file_name("bench-peers-photos"))
 }
 
-/// Returns the photos resized to this many megapixels, up or down. Reuses files of an earlier run.
+/// Returns a set of photos of this many megapixels, which are the given photos enlarged or reduced. Reuses files of an
+/// earlier run.
 pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     let folder = folder()?;
     fs::create_dir_all(folder.join(megapixels.to_string()))?;
@@ -51,7 +53,7 @@ pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     })
 }
 
-/// Minimum number of names in a set. It exceeds the number of requests in one load.
+/// Minimum number of names in a set. It exceeds the number of files that one measurement requests.
 const NAMES: usize = 8192;
 
 fn make(original: &[u8], megapixels: u32, file: &Path) -> Result<()> {

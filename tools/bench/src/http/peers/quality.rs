@@ -1,4 +1,5 @@
-//! Compares the image quality of Andon's and sharp's results with a full decode and Lanczos3 in floats.
+//! Measures the image quality of Andon's and of sharp's results. The reference is a full decode, resized with Lanczos3
+//! in floats.
 
 use std::fs;
 
@@ -15,15 +16,15 @@ use crate::quality::psnr;
 use crate::reference;
 use crate::stats::mean;
 
-/// Quality of one server's results, as means over all photos.
+/// Quality of one server's results: the mean size of the files and their mean PSNR, over all photos.
 #[derive(Serialize)]
 pub(super) struct Quality {
     pub(super) bytes: f64,
-    /// PSNR in dB.
+    /// Mean PSNR in dB.
     pub(super) psnr: f64,
 }
 
-/// Returns the quality of Andon's and of sharp's results.
+/// Returns the quality of Andon's results, and that of sharp's.
 pub(super) fn compare(set: &Set, side: u32) -> Result<(Quality, Quality)> {
     let folder = photo_sets::folder()?;
     let andon = Server::start(&folder, ResultCaching::Nothing)?;
