@@ -71,7 +71,7 @@ pub(crate) struct Reading<'a> {
 impl Origins {
     /// Opens every origin. Sources of more than `most_bytes` are refused. For a reload, `former` are the origins in use
     /// before: an origin keeps the request slots that it had under the same prefix, and their number until
-    /// [`Origins::resize`].
+    /// `Origins::resize`.
     ///
     /// # Errors
     /// An error that names the origin that cannot be opened.
