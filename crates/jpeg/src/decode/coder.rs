@@ -21,8 +21,8 @@ pub(super) struct Coder {
     pub(super) h: usize,
     /// Blocks per MCU vertically; 1 in a scan of one component.
     pub(super) v: usize,
-    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot for coefficients that are not
-    /// kept.
+    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks. One more element at the end receives all
+    /// coefficients that the scale of the decode does not need.
     pub(super) row: Vec<i16>,
 }
 

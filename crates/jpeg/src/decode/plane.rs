@@ -80,8 +80,8 @@ impl PlaneDecoder {
         }
     }
 
-    /// Turns the next row of blocks into samples. `coefficients` has `stride` blocks, each of as many coefficients as
-    /// are kept.
+    /// Turns the next row of blocks into samples. `coefficients` has `stride` blocks of `selection.count()`
+    /// coefficients each.
     pub(super) fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) {
         for plane in &mut self.planes {
             let coefficients = if plane.selection.side == self.selection.side {

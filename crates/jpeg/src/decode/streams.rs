@@ -46,8 +46,8 @@ const WORTH_IT: usize = 32 << 10;
 /// bits.
 const MOST_BITS: u32 = 1 << 31;
 
-/// Approximate maximum of the mean number of bits per MCU, since the longest codes never all occur in one. If the mean
-/// is higher, other data follow the image.
+/// Maximum of the mean number of bits per MCU. No image reaches it, because the longest codes never all occur in one:
+/// if there are more bits for each MCU, some of them are other data after the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
 /// Maximum size in bits of a window: the part of a scan that is read at a time.
@@ -336,8 +336,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Returns whether a stream is known to have read an MCU that begins at bit `at` completely. If so, the MCUs that
-    /// this stream has read from there on are copied next. Must be called with increasing bits.
+    /// Returns whether an MCU that begins at bit `at` has been read completely by a stream. If so, the MCUs that this
+    /// stream has read from there on are copied next. Each call must have a larger `at` than the one before.
     #[inline(always)]
     fn knows(&mut self, at: u64) -> bool {
         while let Some(mcu) = self.mcus.get(self.mcus_passed) {

@@ -7,9 +7,9 @@ use crate::decode::huffman::table::{END_OF_BLOCK, Table, WINDOW};
 const PAIR_WINDOW: u32 = 11;
 
 /// The combined effect of the first one or two AC symbols in the next [`PAIR_WINDOW`] bits, packed: bits 0–4 are the
-/// bits to consume, 5–11 the first symbol's advance, 12–19 the advance of both, 32–47 the first value, 48–63 the
-/// second. If only one symbol and its value lie within these bits, the second value repeats the first. 0 means that not
-/// even one does.
+/// number of bits to consume, 5–11 the number of zigzag positions that the first symbol passes, 12–19 the number that
+/// both pass, 32–47 the first value, 48–63 the second. If only one symbol and its value lie within these bits, the
+/// second value repeats the first. 0 means that not even one does.
 #[derive(Clone, Copy, Default)]
 pub(in crate::decode) struct Pair(u64);
 

@@ -214,7 +214,8 @@ impl State {
         }
     }
 
-    /// Records `worker` as the first one to process the rows of `step`, unless another worker was.
+    /// Records `worker` as the first one to process the rows of step (group of rows) `step`, unless another worker is
+    /// recorded already.
     fn own(&mut self, step: u32, worker: usize) {
         let step = step as usize;
         if self.owners.len() <= step {
