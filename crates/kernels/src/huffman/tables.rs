@@ -41,9 +41,10 @@ pub const NOT_KEPT: u8 = u8::MAX;
 /// Maximum number of kinds of blocks: a 32-bit word holds the places of one coefficient for all kinds, a byte each.
 const MOST_KINDS: usize = 4;
 
-/// The meaning of the first of the next [`WINDOW`] bits of a stream. Bits 0–4: number of bits to consume. Bits 5–9: how
-/// far the coefficient index `k` advances, where an end of block counts as 1. Bit 10: the block ends. Bit 11: the bits
-/// are no code of the table. Bits 12–15: size of the value in bits.
+/// A symbol, or several combined, with which the next [`WINDOW`] bits of a stream begin: one half of an [`Entry`].
+/// Bits 0–4: number of bits to consume. Bits 5–9: how far the coefficient index `k` advances, where an end of block
+/// counts as 1. Bit 10: the block ends. Bit 11: the bits are no code of the table. Bits 12–15: size of the value in
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(u32);
 
@@ -90,8 +91,8 @@ impl Half {
         self.ends() && self.advance() == 1
     }
 
-    /// Combines these symbols with those that follow. Returns `None` if `next` is invalid or the sums do not fit their
-    /// bit fields.
+    /// Combines these symbols with `next`, those that follow. Returns `None` if `next` is invalid or the sums do not
+    /// fit their bit fields.
     fn then(self, next: Self) -> Option<Self> {
         if next == Self::NONE {
             return Some(self);
