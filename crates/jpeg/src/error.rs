@@ -47,7 +47,7 @@ pub enum Feature {
     Depth(u8),
     /// This number of components, other than 1, 3 and 4.
     Components(u8),
-    /// The sampling factors of two components are not multiples of each other, such as 2 and 3.
+    /// The sampling factor of a component does not divide the largest one, as with 2 and 3.
     Sampling,
     /// Something rare in the frame or its scans: arithmetic coding, four components, unusual sampling, a missing table,
     /// or a component that occurs twice.

@@ -242,8 +242,8 @@ fn twin(
     }
 }
 
-/// Performs one look-up for one stream. If it decodes a coefficient that is kept, returns the index in the output at
-/// which the coefficient belongs, and its value.
+/// Performs one look-up for one stream. If it decodes a coefficient that belongs in the output, returns the index at
+/// which to write it, and its value.
 fn look_up(
     tables: &Tables,
     data: &[u8],

@@ -43,7 +43,8 @@ use crate::decode::segments::{Segment, Segments};
 use crate::error::{Bound, Error, Result};
 
 /// Decodes the components of a JPEG file at each of the requested sizes. Returns the planes of each component, the
-/// largest first, each ⌈full size of the component × N/8⌉. A size that was requested twice is returned once.
+/// largest first. With N samples per block side, a plane has ⌈full size of the component × N/8⌉ samples in each
+/// direction. A size that was requested twice is returned once.
 ///
 /// The file is read once, for the largest size. Smaller sizes use a subset of the same coefficients, and are identical
 /// to what a separate decode would give.

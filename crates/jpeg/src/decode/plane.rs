@@ -13,7 +13,7 @@ use crate::image::Plane;
 
 /// A component's planes while they are being computed, one for each requested size.
 pub(super) struct PlaneDecoder {
-    /// The coefficients of each block that are kept: those that the largest size needs.
+    /// The coefficients of each block that are decoded and stored: those that the largest size needs.
     pub(super) selection: &'static Selection,
     /// Horizontal sampling factor: the width in blocks of the component's part of an MCU.
     pub(super) h: u32,

@@ -21,7 +21,7 @@ pub struct Code {
     pub symbol: u8,
 }
 
-/// The Huffman codes of a kind of block, and which of its coefficients are kept.
+/// The Huffman codes of a kind of block, and which of its coefficients are written to the output.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind<'a> {
     /// Codes of DC differences. Their symbol is a size of up to 15 bits.
@@ -35,7 +35,7 @@ pub struct Kind<'a> {
     pub count: u8,
 }
 
-/// The place of a coefficient that is not kept.
+/// Value in [`Kind::places`] for a coefficient that is decoded, but not written to the output.
 pub const NOT_KEPT: u8 = u8::MAX;
 
 /// Maximum number of kinds of blocks: a 32-bit word holds the places of one coefficient for all kinds, a byte each.
@@ -143,11 +143,11 @@ pub(super) struct Blocks {
     pub(super) long_from: [u32; MOST_BLOCKS],
     /// Number that, added to the upper 16 bits of a word from `long_from` on, gives the index of the word's entry.
     pub(super) long: [u32; MOST_BLOCKS],
-    /// Bit mask of the coefficients that are kept, in zigzag order.
+    /// Bit mask of the coefficients that are written to the output, in zigzag order.
     pub(super) kept: [u32; MOST_BLOCKS],
-    /// Index of the last kept coefficient, in zigzag order.
+    /// Index in zigzag order of the last coefficient that is written to the output.
     pub(super) last: [u32; MOST_BLOCKS],
-    /// Number of values (kept coefficients) of the block.
+    /// Number of values that the block has in the output.
     pub(super) count: [u32; MOST_BLOCKS],
     /// Number of bits by which the words of `Tables::places` are shifted to get the places of the block's kind.
     pub(super) shift: [u32; MOST_BLOCKS],
@@ -160,7 +160,8 @@ pub(super) struct Blocks {
 pub struct Tables {
     pub(super) entries: Vec<Entry>,
     pub(super) blocks: Blocks,
-    /// The places of each coefficient, one byte for each kind of block.
+    /// For each coefficient, in zigzag order, its place among the values of a block in the output: one byte for each
+    /// kind of block.
     pub(super) places: [u32; 32],
 }
 

@@ -166,7 +166,8 @@ fn write(blocks: &[[i16; 64]], (dc, ac): (&[Code], &[Code])) -> Writer {
     writer
 }
 
-/// Three choices of kept coefficients: the DC only, four, and twenty in a different order.
+/// Three choices of the coefficients that are written to the output: the DC only, four, and twenty in a different
+/// order.
 fn kept() -> [[u8; 32]; 3] {
     let mut places = [[NOT_KEPT; 32]; 3];
     places[0][0] = 0;

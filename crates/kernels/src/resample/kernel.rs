@@ -40,8 +40,8 @@ impl Kernel {
     }
 
     /// Returns the kernel's value at distance `x` from its centre, in output samples. The value is zero at distances
-    /// greater than the support, but not at the support itself: two input samples that lie exactly at the ends of a
-    /// box must both count.
+    /// greater than the support. A distance equal to the support is still inside the kernel: two input samples that
+    /// lie exactly at the ends of a box must both count.
     #[must_use]
     pub fn at(self, x: f64) -> f64 {
         let x = x.abs();

@@ -39,9 +39,9 @@ pub(super) struct Reader {
     pub(super) flat: Option<Flat>,
     /// Mean number of bits per MCU.
     pub(super) bits_per_mcu: u32,
-    /// Number of coefficients per MCU that are kept, because decoding at the requested scale needs them.
+    /// Number of coefficients per MCU that decoding at the requested scale needs.
     pub(super) values_per_mcu: usize,
-    /// Maximum number of coefficients that are kept of a block.
+    /// Maximum number of coefficients of a block that decoding at the requested scale needs.
     pub(super) longest: usize,
 }
 
