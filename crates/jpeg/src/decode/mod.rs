@@ -72,8 +72,9 @@ pub fn components(bytes: &[u8], request: &Request<'_>) -> Result<Vec<Vec<Scaled>
     planes.into_iter().map(PlaneDecoder::finish).collect()
 }
 
-/// Whether a progressive file has every scan that this decoder needs, judging by the scan headers. A file that is
-/// broken in another way counts as whole, because this decoder is to refuse it instead of leaving it to libjpeg-turbo.
+/// Whether a file is progressive and has every scan that this decoder needs, judging by the scan headers. The result
+/// is also `true` for an invalid file, because this decoder must report its error instead of leaving it to
+/// libjpeg-turbo.
 #[must_use]
 pub fn is_whole(bytes: &[u8]) -> bool {
     let scans = |mut segments: Segments<'_>| match segments.next()? {

@@ -101,7 +101,8 @@ struct Run {
     cursor: Cursor,
 }
 
-/// A position in the data from which a row of MCUs can be decoded, after some MCUs of the row before it.
+/// A position in the data at which decoding can begin in order to decode a row of MCUs. It may lie some MCUs before
+/// the beginning of that row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Bit at which an MCU begins.
@@ -257,8 +258,9 @@ impl Streams {
         self.shared
     }
 
-    /// Returns a position from which the next row can be decoded, or `None` if no such position within one row before
-    /// it is known. `bits` is what decoding the last row returned. `coders` decode at 1/8 and must still hold that row.
+    /// Returns a position from which the next row can be decoded, or `None` if no position less than one row before
+    /// its beginning is known. `bits` is the reader that decoding the last row returned. `coders` decode at 1/8 and
+    /// must still hold the coefficients of that last row.
     pub(super) fn entry(&self, coders: &[Coder], bits: &Bits<'_>) -> Option<Entry> {
         let mut entry = Entry::default();
         let predictions = entry.predictions.iter_mut().zip(coders);

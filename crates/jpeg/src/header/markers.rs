@@ -166,9 +166,9 @@ impl Header {
         }
     }
 
-    /// Whether the bytes up to the first scan suffice to estimate what decoding needs, and are quick to read: there
-    /// are few segments, without gaps between them, and the frame is not a large progressive one. For such a frame,
-    /// the scans would have to be counted to know how much memory a decoder allocates.
+    /// Whether the header is quick to read and is all that is needed to estimate the memory of a decoder: it has few
+    /// segments, without gaps between them, and the frame is not a large progressive one, for which the scans must be
+    /// counted, too.
     pub fn is_short(bytes: &[u8]) -> bool {
         let mut at = 2;
         let mut is_known = false;

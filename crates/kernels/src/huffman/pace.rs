@@ -21,8 +21,9 @@ const CALLS: usize = 8;
 /// Bytes of data for each stream. A look-up consumes at most 31 bits.
 const BYTES: usize = 4 * BLOCKS * CALLS;
 
-/// Returns whether the SIMD kernel is fast on this processor: a look-up for one stream must take less than 1.5 times as
-/// long as a load from memory whose address depends on the load before it. The first call measures both.
+/// Returns whether the SIMD version of `decode` is fast on this processor: a look-up for one stream must take less
+/// than 1.5 times as long as a load from memory whose address depends on the load before it. The first call measures
+/// both.
 pub(super) fn is_fast() -> bool {
     static IS_FAST: LazyLock<bool> = LazyLock::new(|| {
         let times = look_ups().zip(loads());

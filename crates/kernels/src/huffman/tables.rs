@@ -160,8 +160,8 @@ pub(super) struct Blocks {
 pub struct Tables {
     pub(super) entries: Vec<Entry>,
     pub(super) blocks: Blocks,
-    /// For each coefficient, in zigzag order, its place among the values of a block in the output: one byte for each
-    /// kind of block.
+    /// For each of the first 32 coefficients, in zigzag order, its place among the values of a block in the output:
+    /// one byte for each kind of block.
     pub(super) places: [u32; 32],
 }
 
@@ -289,8 +289,8 @@ fn ac_symbol(symbol: u8, length: u32) -> Half {
     }
 }
 
-/// Returns the first symbol of each window, or `Half::BAD` if its code is longer than the window or there is no such
-/// code. Returns `None` if a code does not fit its length.
+/// Returns, for each value of the next [`WINDOW`] bits, the first symbol in them, or `Half::BAD` if its code is longer
+/// than these bits or there is no such code. Returns `None` if a code in `codes` does not fit its length.
 fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Vec<Half>> {
     let mut windows = vec![Half::BAD; 1 << WINDOW];
     for code in codes.iter().filter(|code| code.length <= WINDOW) {

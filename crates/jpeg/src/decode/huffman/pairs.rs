@@ -44,7 +44,8 @@ impl Pair {
         (self.0 >> 48) as i16
     }
 
-    /// Whether the pair is of no use at zigzag position `k`: it has no symbol, or the block ends between the two.
+    /// Whether the pair cannot be used at zigzag position `k`: it has no symbol, or its first symbol ends the block,
+    /// so that the second one belongs to the next block.
     #[inline(always)]
     pub(in crate::decode) fn is_unfit(self, k: u32) -> bool {
         self.0 == 0 || (k + self.first_advance() >= 64 && self.advance() != self.first_advance())

@@ -51,7 +51,8 @@ pub(super) fn all_scans<'a>(
     }
 }
 
-/// Whether a file of at most `most` scans is complete, judging by its scan headers.
+/// Whether the file has every scan that this decoder needs, judging by the scan headers. Fails if there are more than
+/// `most` scans.
 pub(in crate::decode) fn is_whole(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,

@@ -74,7 +74,7 @@ pub(super) struct Stretch {
     chunks: Vec<Range<usize>>,
     /// Recorded beginnings of MCUs: the bit, the index of the MCU, and where its values are.
     pub(super) starts: Vec<huffman::Event>,
-    /// Index of the first MCU after the last error in these bits.
+    /// Index of the first MCU of the stretch after the last error in it.
     first_valid: u32,
     /// Number of MCUs that were read completely.
     pub(super) mcus: usize,
