@@ -2,9 +2,9 @@
 //!
 //! Most of the time for a thumbnail goes into entropy decoding, and most of the coefficients that it yields are
 //! discarded. This decoder avoids that work: coefficients that the scale does not need are skipped, several per
-//! look-up (`huffman`); progressive scans without any needed coefficient are not read; for coefficients of which only
-//! the non-zero ones must be known, a bit mask per block is stored instead of their values (`progressive`). The table
-//! in `route` chooses how a sequential scan is decoded.
+//! look-up (`huffman`); progressive scans without any needed coefficient are not read; where decoding a scan only
+//! requires to know which coefficients are non-zero, a bit mask per block is stored instead of their values
+//! (`progressive`). The table in `route` chooses how a sequential scan is decoded.
 //!
 //! An image at N/8 is the N×N inverse DCT of the lowest N×N frequencies. At 1/8 and 1/1 that is exactly libjpeg's
 //! result. At 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and needs every

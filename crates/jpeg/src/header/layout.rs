@@ -35,7 +35,8 @@ pub struct Layout {
 impl Layout {
     /// Determines the layout of a file with this header.
     ///
-    /// # Errors `Unsupported` if the sampling factor of a component does not divide the largest one.
+    /// # Errors
+    /// `Unsupported` if the sampling factor of a component does not divide the largest one.
     pub fn of(header: &Header) -> Result<Self> {
         let colour = Colour::of(header);
         let sampling = Sampling::of(header)?;

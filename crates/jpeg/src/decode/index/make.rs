@@ -72,7 +72,7 @@ struct Walk<'a> {
     restart: u32,
     /// MCUs per row.
     across: u32,
-    /// Number of MCUs from one MCU of a row whose position is recorded to the next.
+    /// Distance in MCUs between two neighbouring MCUs of a row whose positions are recorded.
     columns: u32,
 }
 

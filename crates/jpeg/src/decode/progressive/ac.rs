@@ -137,8 +137,9 @@ impl Refine {
         }
     }
 
-    /// Applies the correction bits to the coefficients that are stored. `old` is the mask of the zigzag positions that
-    /// have one, and `corrections` has one bit for each of them, the last position in the lowest bit.
+    /// Applies the correction bits to those coefficients that are stored. `old` is the mask of the zigzag positions of
+    /// all coefficients that have a correction bit. `corrections` has these bits, with that of the last position
+    /// lowest.
     #[inline(always)]
     fn apply(&self, values: &mut [i16], old: u64, corrections: u64) {
         if corrections == 0 {

@@ -29,7 +29,7 @@ pub(super) struct Job {
     header: Option<ScanHeader>,
     /// Number of rows to process: rows of MCUs in a scan of several components, otherwise rows of blocks.
     rows: u32,
-    /// Number of those rows (see `rows`) that make up a row of MCUs of the image.
+    /// Number of rows, as counted by `rows`, that make up a row of MCUs of the image.
     rows_per_mcu: u32,
     /// Indices of the earlier jobs. Each of them must have finished a row before this job processes that row.
     pub(super) predecessors: Vec<usize>,
