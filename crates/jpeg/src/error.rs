@@ -32,7 +32,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A feature that the decoder leaves to other decoders without naming it.
+    /// The error for all rare features that this crate does not support.
     pub(crate) const UNSUPPORTED: Self = Self::Unsupported(Feature::Rare);
 }
 
@@ -47,7 +47,7 @@ pub enum Feature {
     Depth(u8),
     /// This number of components, other than 1, 3 and 4.
     Components(u8),
-    /// Sampling factors of which one is not a multiple of another.
+    /// The sampling factor of a component does not divide the largest one, as with 2 and 3.
     Sampling,
     /// Something rare in the frame or its scans: arithmetic coding, four components, unusual sampling, a missing table,
     /// or a component that occurs twice.

@@ -14,7 +14,8 @@ use crate::segments::END;
 pub struct Extent {
     /// Offset of the first byte after EOI, or after the last scan of a file without EOI.
     pub end: usize,
-    /// Offset of the MPF index's header, if there is one.
+    /// Offset of the header of the MPF index (`Multi-Picture Format`), which lists further images in the file, in bytes.
+    /// `None` if there is no such index.
     pub index: Option<usize>,
     /// Whether EOI is present.
     pub ended: bool,

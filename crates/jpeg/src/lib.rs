@@ -23,8 +23,9 @@
 //! # Small images of large files
 //!
 //! Images are also decoded at 1/2, 1/4 and 1/8, which takes a fraction of the time of a decode in full: codes of
-//! coefficients that the size does not need are skipped, several at a time, and scans that have no others are not
-//! read. A [request](decode::Request) lists the sizes, limits memory and scans, and may provide idle cores.
+//! coefficients that the size does not need are skipped, several at a time, and scans that contain only such
+//! coefficients are not read. A [request](decode::Request) lists the sizes, limits memory and scans, and may provide
+//! idle cores.
 //!
 //! ```
 //! use andon_jpeg::decode::{Request, components};

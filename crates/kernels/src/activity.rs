@@ -7,12 +7,13 @@ mod neon;
 
 use crate::cpu::Level;
 
-/// Lowers each value of `quiet` to the activity of the quieter half of its block, if that is less. If there is only one
-/// row, all activities are 0.
+/// Replaces each value of `quiet` by the activity of the left or of the right half of its block, whichever is least of
+/// these three. A block has 8 columns and all rows but the last of `rows`. If there is only one row, all activities
+/// are 0.
 ///
-/// The activity of half a block, which is four columns wide, is the sum of the absolute differences between each sample
-/// and its neighbours to the right and below. The last column of a row has no right neighbour, and columns beyond it
-/// count as 0.
+/// The activity of half a block, which is four columns wide, is the sum of the absolute differences between each
+/// sample and its neighbours to the right and below. Samples in the last column of a row have no right neighbour.
+/// Columns beyond it add nothing.
 ///
 /// - `rows`: up to four rows of samples and the row below them, all of the same length.
 /// - `quiet`: one value per block of 8 columns; the last block may extend beyond the rows.

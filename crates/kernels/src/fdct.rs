@@ -33,12 +33,12 @@ pub struct Step {
     pub slope: f32,
 }
 
-/// The [`Step`]s of all frequencies in the units of the transform, column by column: horizontal frequency `u` and
-/// vertical frequency `v` at `8 u + v`.
+/// The [`Step`]s of all frequencies, multiplied by 8 because the coefficients of the transform are eight times those
+/// of T.81. They are listed column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`.
 #[derive(Clone, Debug)]
 pub struct Quantiser {
     rounding: [u16; 64],
-    /// 2¹⁶⁺ⁿ / divisor, where n is chosen so that the result just fits 16 bits.
+    /// 2¹⁶⁺ⁿ / (8 × [`Step::size`]), rounded up, where n is chosen so that the result just fits 16 bits.
     reciprocals: [u16; 64],
     /// 2¹⁶⁻ⁿ, with the n of `reciprocals`.
     scales: [u16; 64],

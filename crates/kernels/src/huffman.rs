@@ -26,7 +26,8 @@ pub const STREAMS: usize = 32;
 /// Number of look-ups per stream in a call of [`decode`]. Each completes at most one block.
 pub const BLOCKS: usize = 32;
 
-/// Where an MCU begins is recorded for only one in this many MCUs.
+/// Of this many consecutive MCUs, the beginning of only one is recorded, except in the range for which
+/// [`Streams::begin`] requests all of them.
 pub const RECORD_INTERVAL: u32 = 16;
 
 /// Minimum number of bytes that must follow the last byte in which a stream may begin a look-up.
@@ -76,8 +77,8 @@ impl Streams {
         }
     }
 
-    /// Makes `stream` read the bits of `part`, assuming that an MCU begins at the first bit. The beginnings of MCUs are
-    /// recorded if they are within `record_range`. Outside of it, one in [`RECORD_INTERVAL`] MCUs is recorded.
+    /// Makes `stream` read the bits of `part`, assuming that an MCU begins at the first bit. In `record_range`, the
+    /// beginnings of all MCUs are recorded, outside of it those of one in [`RECORD_INTERVAL`] MCUs.
     ///
     /// # Panics
     /// If there is no such stream.
@@ -175,7 +176,8 @@ pub struct Event {
 pub struct Events {
     #[cfg(target_arch = "x86_64")]
     scratch: avx512::Scratch,
-    /// Beginnings of MCUs, as far as `Streams::begin` requested them.
+    /// Beginnings of MCUs: all of them in the range that was passed to [`Streams::begin`], outside of it one in
+    /// [`RECORD_INTERVAL`].
     pub starts: Vec<Event>,
     /// Errors: bits that are no code of the table, and blocks with more than 64 coefficients. The stream continues with
     /// the next block.
@@ -193,12 +195,13 @@ pub fn is_fast() -> bool {
 /// Advances every stream by up to [`BLOCKS`] look-ups, or to its end if that comes first. A stream completes at most
 /// [`BLOCKS`] blocks.
 ///
-/// The values of a block are written to `values`, starting at the stream's place and arranged as its [`Kind`] says. The
-/// place then advances by the number of values of the block. DC differences are always written, other values only if
-/// they are not 0. `events` is cleared first.
+/// The values of a block are written to `values`, starting at the index that [`Streams::place`] returns and arranged
+/// as the block's [`Kind`] says. This index then advances by the number of values of the block. DC differences are
+/// always written, other values only if they are not 0. `events` is cleared first.
 ///
 /// # Panics
-/// If a stream ends less than [`PADDING`] bytes before the end of `data`, or a value's place is beyond `values`.
+/// If a stream ends less than [`PADDING`] bytes before the end of `data`, or the index of a value is beyond the end of
+/// `values`.
 pub fn decode(
     tables: &Tables,
     data: &[u8],
@@ -239,8 +242,8 @@ fn twin(
     }
 }
 
-/// Performs one look-up for one stream. Returns the place and the value of the coefficient that it decodes, if that is
-/// kept.
+/// Performs one look-up for one stream. If it decodes a coefficient that belongs in the output, returns the index at
+/// which to write it, and its value.
 fn look_up(
     tables: &Tables,
     data: &[u8],

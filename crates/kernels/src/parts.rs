@@ -19,7 +19,7 @@ pub struct Part<T: 'static> {
     length: usize,
 }
 
-/// The raw parts of a vector; only its [`Part`]s may access the elements.
+/// The pointer, length and capacity of a vector that is split into [`Part`]s. Only these access the elements.
 #[derive(Debug)]
 struct Whole<T> {
     first: NonNull<T>,

@@ -43,7 +43,8 @@ pub struct Source<'a, S> {
     pub height: usize,
 }
 
-/// Computes result rows `rows` of a plane. `out` holds just these, each `x.output()` samples long.
+/// Computes result rows `rows` of a plane, with the horizontal weights `x` and the vertical weights `y`. `out` has
+/// room for exactly these rows, each `x.output()` samples long.
 ///
 /// # Panics
 /// If the source is smaller than the weights require, or `out` does not fit, which are bugs in the caller.

@@ -2,20 +2,20 @@
 
 use std::ops::Range;
 
-/// Reads bits of a part of `data`. Beyond the end of the part it continues with the rest of the data, and beyond the
-/// data with zeros. [`Bits::overrun`] reports both.
+/// A reader of the bits of a part of `data`. After the end of the part, it reads the rest of the data, and after the
+/// end of the data, zeros. [`Bits::overrun`] reports whether it has read beyond the part.
 ///
-/// Rarely called functions get and return a copy instead of a reference, because a reader whose address escapes cannot
-/// live in registers.
+/// Functions that are rarely called take and return a copy of the reader instead of a reference to it, because a
+/// reader whose address is taken cannot stay in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
     data: &'a [u8],
-    /// Offset of the part's end in `data`.
+    /// Offset in `data` of the end of the part that is read, in bytes.
     end: usize,
-    /// Offset of the next byte to load.
+    /// Offset in `data` of the next byte to load into `buffer`.
     position: usize,
-    /// Loaded bits, left-aligned. Below the first `count` bits there may already be bits of the byte at `position`:
-    /// loading it again sets the same bits.
+    /// Loaded bits, left-aligned. The bits below the first `count` are 0, or already those of the data that are loaded
+    /// next: loading them again changes nothing.
     buffer: u64,
     /// Number of loaded bits in `buffer` that have not been consumed yet.
     count: u32,
@@ -27,7 +27,7 @@ impl<'a> Bits<'a> {
         Self::within(data, 0..data.len())
     }
 
-    /// Creates a reader of this part of `data`.
+    /// Creates a reader of the bytes `part` of `data`.
     pub(super) fn within(data: &'a [u8], part: Range<usize>) -> Self {
         Self {
             data,
@@ -38,9 +38,9 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Loads bytes until at least 56 bits are available. Branch-free except at the end of the data: only whole bytes
-    /// that fit are counted, and the bits that spill over are merely set (Giesen, "Reading bits in far too many ways",
-    /// variant 4).
+    /// Loads bytes until at least 56 bits are available. Every call loads 8 bytes, without a branch except at the end
+    /// of the data. Only the bytes that fit whole into the buffer count as loaded, and the next call loads the rest
+    /// again (Giesen, "Reading bits in far too many ways", variant 4).
     #[inline(always)]
     pub(super) fn refill(&mut self) {
         let word = match self
@@ -62,7 +62,7 @@ impl<'a> Bits<'a> {
         (self.buffer >> (64 - n)) as usize
     }
 
-    /// Consumes `n` bits that `refill` made available.
+    /// Consumes `n` bits, which `refill` must have made available.
     #[inline(always)]
     pub(super) fn consume(&mut self, n: u32) {
         self.buffer <<= n;
@@ -93,7 +93,7 @@ impl<'a> Bits<'a> {
         self.position as u64 * 8 - u64::from(self.count)
     }
 
-    /// Whether more bits were consumed than the part has.
+    /// Whether bits after the end of the part that this reader reads were consumed.
     pub(super) fn overrun(&self) -> bool {
         self.consumed() > self.end as u64 * 8
     }

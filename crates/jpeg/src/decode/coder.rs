@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// Decoding state of one component during a scan.
 pub(super) struct Coder {
-    /// The Huffman tables. Components whose codes and sizes are equal share them.
+    /// The Huffman tables. Components with the same codes and the same `side` share them.
     pub(super) tables: Arc<CoderTables>,
     /// The prediction of the next DC coefficient.
     pub(super) prediction: i32,
@@ -21,8 +21,8 @@ pub(super) struct Coder {
     pub(super) h: usize,
     /// Blocks per MCU vertically; 1 in a scan of one component.
     pub(super) v: usize,
-    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot for coefficients that are not
-    /// kept.
+    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks. One more element at the end receives all
+    /// coefficients that the scale of the decode does not need.
     pub(super) row: Vec<i16>,
 }
 
@@ -102,12 +102,12 @@ impl Coder {
         }
     }
 
-    /// Returns whether both coders use the same tables: they decode the same codes and keep the same coefficients.
+    /// Whether both coders share the same tables, because they decode the same codes at the same scale.
     pub(super) fn shares_tables(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tables, &other.tables)
     }
 
-    /// Coefficients per block.
+    /// Returns the number of coefficients per block that the scale of the decode needs.
     pub(super) fn count(&self) -> usize {
         self.side * self.side
     }

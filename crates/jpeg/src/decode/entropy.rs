@@ -14,7 +14,8 @@ pub(super) struct Unstuffed {
     bytes: Buffer<u8>,
     /// Offset in `bytes` of the end of each restart interval.
     ends: Vec<usize>,
-    /// Number of restart intervals before the first restart marker with a wrong number. Later ones are not used.
+    /// Number of restart intervals before the first restart marker with a wrong number. The intervals after it are not
+    /// used.
     in_order: usize,
     /// Whether there are fill bytes before a stuffed zero.
     has_fill_bytes: bool,
@@ -42,8 +43,11 @@ impl Unstuffed {
     }
 
     /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which begin with restart
-    /// interval `number` of the scan, and returns their length in `coded`. `ahead` may process many bytes at once, and
-    /// returns how many; these are not reported to `runs`.
+    /// interval `number` of the scan. Returns the length of these data in `coded`, in bytes.
+    ///
+    /// `ahead` may unstuff many bytes at once: it appends them to its second argument and returns how many bytes of
+    /// `coded` they were. For each run of bytes without stuffing or a marker that is left after that, `runs` gets the
+    /// offset of its end in the unstuffed bytes, and the offset in `coded` at which the next run begins.
     #[inline(always)]
     fn read_runs(
         &mut self,
@@ -118,14 +122,14 @@ impl Unstuffed {
         self.bytes.get(self.range(index)?)
     }
 
-    /// Returns a reader of restart interval `index`, or `None` if a marker before it is missing. It also loads bytes of
-    /// the next interval, because many intervals are short and loading at the end of the data is slow.
+    /// Returns a reader of restart interval `index`, or `None` if a marker before it is missing. The reader may also
+    /// load bytes of the next interval, because many intervals are short and loading at the end of the data is slow.
     pub(super) fn reader(&self, index: usize) -> Option<Bits<'_>> {
         Some(Bits::within(&self.bytes, self.range(index)?))
     }
 
-    /// Returns a reader of restart interval `index` that begins at bit `position` of all data, which must not lie
-    /// before the interval.
+    /// Returns a reader of restart interval `index` that begins at bit `position` of the unstuffed data, which must
+    /// not lie before the interval.
     pub(super) fn reader_within(&self, index: usize, position: u64) -> Option<Bits<'_>> {
         let end = self.range(index)?.end;
         let mut bits = Bits::within(&self.bytes, (position / 8) as usize..end);
@@ -133,7 +137,7 @@ impl Unstuffed {
         Some(bits)
     }
 
-    /// Returns a reader of the first restart interval that begins at bit `position`.
+    /// Returns a reader of the first restart interval that begins at bit `position` of the unstuffed data.
     pub(super) fn reader_at(&self, position: u32) -> Bits<'_> {
         let bits = self.reader_within(0, position.into());
         bits.unwrap_or(Bits::new(&[]))

@@ -1,9 +1,10 @@
 //! A JPEG decoder that decodes images at 1/8, 1/4, 1/2 or full size, straight into planes.
 //!
 //! Most of the time for a thumbnail goes into entropy decoding, and most of the coefficients that it yields are
-//! discarded. This decoder avoids that work: coefficients that the scale does not need are skipped, several per look-up
-//! (`huffman`); progressive scans without any needed coefficient are not read; in scans whose effect must be tracked, a
-//! bit mask per block is enough (`progressive`). The table in `route` chooses how a sequential scan is decoded.
+//! discarded. This decoder avoids that work: coefficients that the scale does not need are skipped, several per
+//! look-up (`huffman`); progressive scans without any needed coefficient are not read; where decoding a scan only
+//! requires to know which coefficients are non-zero, a bit mask per block is stored instead of their values
+//! (`progressive`). The table in `route` chooses how a sequential scan is decoded.
 //!
 //! An image at N/8 is the N×N inverse DCT of the lowest N×N frequencies. At 1/8 and 1/1 that is exactly libjpeg's
 //! result. At 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and needs every
@@ -42,7 +43,8 @@ use crate::decode::segments::{Segment, Segments};
 use crate::error::{Bound, Error, Result};
 
 /// Decodes the components of a JPEG file at each of the requested sizes. Returns the planes of each component, the
-/// largest first, each ⌈full size of the component × N/8⌉. A size that was requested twice is returned once.
+/// largest first. With N samples per block side, a plane has ⌈full size of the component × N/8⌉ samples in each
+/// direction. A size that was requested twice is returned once.
 ///
 /// The file is read once, for the largest size. Smaller sizes use a subset of the same coefficients, and are identical
 /// to what a separate decode would give.
@@ -70,8 +72,9 @@ pub fn components(bytes: &[u8], request: &Request<'_>) -> Result<Vec<Vec<Scaled>
     planes.into_iter().map(PlaneDecoder::finish).collect()
 }
 
-/// Whether a progressive file has every scan that this decoder needs, judging by the scan headers. A file that is
-/// broken in another way counts as whole, because this decoder is to refuse it instead of leaving it to libjpeg-turbo.
+/// Whether a file is progressive and has every scan that this decoder needs, judging by the scan headers. The result
+/// is also `true` for an invalid file, because this decoder must report its error instead of leaving it to
+/// libjpeg-turbo.
 #[must_use]
 pub fn is_whole(bytes: &[u8]) -> bool {
     let scans = |mut segments: Segments<'_>| match segments.next()? {

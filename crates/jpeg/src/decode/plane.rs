@@ -13,7 +13,7 @@ use crate::image::Plane;
 
 /// A component's planes while they are being computed, one for each requested size.
 pub(super) struct PlaneDecoder {
-    /// The coefficients of each block that are kept: those that the largest size needs.
+    /// The coefficients of each block that are decoded and stored: those that the largest size needs.
     pub(super) selection: &'static Selection,
     /// Horizontal sampling factor: the width in blocks of the component's part of an MCU.
     pub(super) h: u32,
@@ -80,8 +80,8 @@ impl PlaneDecoder {
         }
     }
 
-    /// Turns the next row of blocks into samples. `coefficients` has `stride` blocks, each of as many coefficients as
-    /// are kept.
+    /// Turns the next row of blocks into samples. `coefficients` has `stride` blocks of `selection.count()`
+    /// coefficients each.
     pub(super) fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) {
         for plane in &mut self.planes {
             let coefficients = if plane.selection.side == self.selection.side {

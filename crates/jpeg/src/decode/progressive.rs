@@ -70,8 +70,8 @@ pub(super) fn decode(
     Wave::new(jobs, rows).run(request)
 }
 
-/// Returns the quantisation tables of the components. A component's first scan settles its table, whether the scan is
-/// needed or not.
+/// Returns each component's quantisation table: the one that was defined when the component's first scan began, even
+/// if this decoder does not need that scan.
 fn quants(scans: &[FoundScan<'_>], frame: &FrameHeader) -> Result<Vec<Option<[u16; 64]>>> {
     let mut quants = vec![None; frame.components.len()];
     for scan in scans {
@@ -85,8 +85,8 @@ fn quants(scans: &[FoundScan<'_>], frame: &FrameHeader) -> Result<Vec<Option<[u1
     Ok(quants)
 }
 
-/// Creates the job that decodes a scan. In every row it must wait for those of the earlier `jobs` that decode the same
-/// coefficients, because it adds to their results.
+/// Creates the job that decodes a scan. In every row, it must run after those of the earlier `jobs` that decode the
+/// same coefficients, because its results are added to theirs.
 fn scan_job(
     scan: &FoundScan<'_>,
     frame: &FrameHeader,

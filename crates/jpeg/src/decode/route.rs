@@ -33,8 +33,8 @@ pub(super) struct Facts {
     repeats: bool,
     /// Whether fill bytes occur where libjpeg loses coefficients (see `Unstuffed::has_fill_bytes_inside`).
     has_fill_bytes: bool,
-    /// Whether the scan is a single restart interval, judging by the tables. If an expected restart marker is missing,
-    /// the scan is broken.
+    /// Whether the scan should be a single restart interval, according to its number of MCUs and the restart interval
+    /// that the file defines (DRI).
     is_one: bool,
     /// The largest number of samples per block side of any component: 1, 2, 4 or 8.
     side: usize,
@@ -49,7 +49,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Returns the facts of a scan into these planes.
+    /// Determines these properties for a scan that is decoded into `planes`.
     pub(super) fn of(scan: &Scan<'_>, planes: &[PlaneDecoder], cores: &dyn Cores) -> Self {
         let (across, down) = scan.size;
         let planes = || scan.header.components.iter().map(|one| &planes[one.index]);

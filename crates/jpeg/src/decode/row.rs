@@ -10,7 +10,8 @@ use crate::decode::scan::Intervals;
 use crate::decode::selection::Selection;
 use crate::error::Result;
 
-/// Decodes the given MCUs of a row into the coders' rows.
+/// Decodes the given MCUs of a row into the buffer [`Coder::row`] of each component. Returns the reader at the end of
+/// the last MCU.
 pub(super) fn decode_mcus<'a>(
     coders: &mut [Coder],
     mcus: Range<usize>,
@@ -32,8 +33,8 @@ pub(super) fn decode_mcus<'a>(
     )
 }
 
-/// Decodes the given MCUs of a row into the coders' rows until `stop` returns `true`. `stop` is called before each MCU,
-/// with its index, the bit at which it begins, and the coders.
+/// Decodes the given MCUs of a row into the buffer [`Coder::row`] of each component, until `stop` returns `true`.
+/// `stop` is called before each MCU, with its index, the bit at which it begins, and the coders.
 #[inline(always)]
 pub(super) fn decode_row<'a>(
     coders: &mut [Coder],
@@ -85,7 +86,8 @@ impl Coder {
         Ok(())
     }
 
-    /// Reads the AC coefficients that are kept into the block at index `at` of the row, and skips the rest.
+    /// Reads the AC coefficients that the scale of the decode needs into the block that begins at index `at` of the
+    /// row, and skips the others.
     #[inline(always)]
     fn decode_ac<const SIDE: usize>(&mut self, bits: &mut Bits<'_>, at: usize) -> Result<()> {
         let selection = const { Selection::of(SIDE as u8) };

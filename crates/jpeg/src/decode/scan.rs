@@ -30,7 +30,7 @@ pub(super) struct Scan<'a> {
     pub(super) header: &'a ScanHeader,
     /// MCUs across and down.
     pub(super) size: (u32, u32),
-    /// Number of samples that its components have at full size.
+    /// Number of samples that the scan's components have at full size.
     pub(super) samples: usize,
 }
 

@@ -179,8 +179,8 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// Reads on from the last scan that is needed to the end of the file, and fails if another scan follows. The EOI
-    /// marker may be missing only if `scans` is 1.
+    /// Reads from the end of the last scan that is needed to the end of the file, and fails if another scan follows.
+    /// `scans` is the number of scans read so far: only a file with a single scan may lack the EOI marker.
     pub(super) fn ends(&mut self, scans: u64) -> Result<()> {
         loop {
             match self.next()? {

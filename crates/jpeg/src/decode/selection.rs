@@ -2,18 +2,18 @@
 
 use andon_kernels::symbols::ZIGZAG;
 
-/// The coefficients that are needed (kept) to turn a block into N×N samples: its lowest N×N frequencies.
+/// The coefficients of a block that are needed to turn it into N×N samples: those of its lowest N×N frequencies.
 pub(super) struct Selection {
     /// Samples per block side.
     pub(super) side: usize,
-    /// The highest zigzag position that is kept.
+    /// The highest zigzag position of a needed coefficient.
     pub(super) last: u32,
-    /// Maps a zigzag position to the index in the N×N block, or to `NOWHERE` if the coefficient is not kept. It has 128
-    /// entries, because an end of block can advance the position that far.
+    /// Maps a zigzag position to the index in the N×N block of needed coefficients, or to `NOWHERE` if the coefficient
+    /// is not needed. It has 128 entries, because an end of block can advance the position that far.
     place: [u32; 128],
 }
 
-/// Index of coefficients that are not kept: it is beyond any row of blocks.
+/// Index of coefficients that are not needed: it is beyond any row of blocks.
 const NOWHERE: u32 = 1 << 31;
 
 impl Selection {
@@ -38,7 +38,7 @@ impl Selection {
         Self { side, last, place }
     }
 
-    /// Returns the coefficients kept for 1, 2, 4 or 8 samples per block side.
+    /// Returns the coefficients that are needed for 1, 2, 4 or 8 samples per block side.
     pub(super) const fn of(side: u8) -> &'static Self {
         const ALL: &[Selection; 4] = &[
             Selection::new(1),
@@ -54,25 +54,25 @@ impl Selection {
         }
     }
 
-    /// Returns the index in its block of the coefficient at zigzag position `k`. If the coefficient is not kept, the
-    /// index lies beyond any row of blocks.
+    /// Returns the index of the coefficient at zigzag position `k` in the N×N block of needed coefficients. If the
+    /// coefficient is not needed, the index lies beyond any row of blocks.
     #[inline(always)]
     pub(super) fn place(&self, k: u32) -> usize {
         self.place[k as usize & 127] as usize
     }
 
-    /// Whether the coefficient at zigzag position `k` is kept.
+    /// Whether the coefficient at zigzag position `k` is among those that are needed.
     pub(super) fn keeps(&self, k: u32) -> bool {
         self.place(k) < self.count()
     }
 
-    /// Returns the number of coefficients kept per block.
+    /// Returns the number of needed coefficients per block.
     pub(super) fn count(&self) -> usize {
         self.side * self.side
     }
 
-    /// Extracts from `blocks`, which hold the coefficients kept for the larger size `more`, those that this size keeps.
-    /// They are always a subset.
+    /// Extracts the coefficients that this size needs from `blocks`, which contain those that the larger size `more`
+    /// needs. They are always a subset of these.
     pub(super) fn pick(&self, more: &Self, blocks: &[i16], output: &mut Vec<i16>) {
         output.resize(blocks.len() / more.count() * self.count(), 0);
         match self.side {
@@ -83,7 +83,7 @@ impl Selection {
         }
     }
 
-    /// Returns the quantisation factors in the order of the kept coefficients.
+    /// Returns the quantisation factors in the order of the needed coefficients. `quant` is in zigzag order.
     pub(super) fn factors(&self, quant: &[u16; 64]) -> [i32; 64] {
         let mut factors = [0; 64];
         for (k, &factor) in (0..).zip(quant) {

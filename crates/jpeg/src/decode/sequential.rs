@@ -51,7 +51,7 @@ pub(super) fn decode(
     })
 }
 
-/// Decodes a scan on the first of its routes that succeeds.
+/// Decodes a scan in the first of the ways that suit it ([`Route`]) that succeeds.
 fn decode_scan(
     scan: &Scan<'_>,
     mut planes: Vec<PlaneDecoder>,
@@ -105,7 +105,7 @@ enum Reader {
     /// One MCU after the other, on this core.
     Plain,
     Streams(Streams),
-    /// Together with another core, which started in the middle.
+    /// Together with another core, which started in the middle of the scan.
     Split(Tail),
 }
 

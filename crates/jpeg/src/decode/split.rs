@@ -42,7 +42,7 @@ enum State {
     Decoded(Decoded),
     /// MCUs of both decoders begin at the same bit: from `place` on, `decoded` has the rest of the scan.
     Synchronized { decoded: Decoded, place: SyncPoint },
-    /// The result of the core that decoded the second half cannot be used, or is not held here any longer.
+    /// The result of the core that decoded the second half cannot be used, or has been returned by `rest`.
     Useless,
 }
 

@@ -46,8 +46,8 @@ const WORTH_IT: usize = 32 << 10;
 /// bits.
 const MOST_BITS: u32 = 1 << 31;
 
-/// Approximate maximum of the mean number of bits per MCU, since the longest codes never all occur in one. If the mean
-/// is higher, other data follow the image.
+/// Maximum of the mean number of bits per MCU. No image reaches it, because the longest codes never all occur in one:
+/// if there are more bits for each MCU, some of them are other data after the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
 /// Maximum size in bits of a window: the part of a scan that is read at a time.
@@ -101,7 +101,8 @@ struct Run {
     cursor: Cursor,
 }
 
-/// A position in the data from which a row of MCUs can be decoded, after some MCUs of the row before it.
+/// A position in the data at which decoding can begin in order to decode a row of MCUs. It may lie some MCUs before
+/// the beginning of that row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Bit at which an MCU begins.
@@ -257,8 +258,9 @@ impl Streams {
         self.shared
     }
 
-    /// Returns a position from which the next row can be decoded, or `None` if no such position within one row before
-    /// it is known. `bits` is what decoding the last row returned. `coders` decode at 1/8 and must still hold that row.
+    /// Returns a position from which the next row can be decoded, or `None` if no position less than one row before
+    /// its beginning is known. `bits` is the reader that decoding the last row returned. `coders` decode at 1/8 and
+    /// must still hold the coefficients of that last row.
     pub(super) fn entry(&self, coders: &[Coder], bits: &Bits<'_>) -> Option<Entry> {
         let mut entry = Entry::default();
         let predictions = entry.predictions.iter_mut().zip(coders);
@@ -336,8 +338,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Returns whether a stream is known to have read an MCU that begins at bit `at` completely. If so, the MCUs that
-    /// this stream has read from there on are copied next. Must be called with increasing bits.
+    /// Returns whether an MCU that begins at bit `at` has been read completely by a stream. If so, the MCUs that this
+    /// stream has read from there on are copied next. Each call must have a larger `at` than the one before.
     #[inline(always)]
     fn knows(&mut self, at: u64) -> bool {
         while let Some(mcu) = self.mcus.get(self.mcus_passed) {

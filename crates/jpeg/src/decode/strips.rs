@@ -35,11 +35,11 @@ const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
     128 << 10
 };
 
-/// First part of the data in which the beginnings of strips are searched, in sixteenths of the data. For two workers a
-/// little less would suffice, because the top worker has started to decode meanwhile.
+/// Size of the first part of the data in which the beginnings of strips are searched, in sixteenths of the data. For
+/// two workers, slightly less would suffice, because the top worker decodes during the search.
 const FIRST_WINDOW: u64 = 10;
-/// Further part of the data in which the beginnings of strips are searched at a time, in sixteenths of the data, until
-/// enough are found.
+/// Size of each further part of the data in which the beginnings of strips are searched until enough are found, in
+/// sixteenths of the data.
 const NEXT_WINDOW: u64 = 2;
 
 /// Maximum number of workers that take strips from the bottom, besides the requesting thread.

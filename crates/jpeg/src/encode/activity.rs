@@ -7,9 +7,9 @@ use andon_kernels::activity::quieter_halves;
 
 use crate::image::Plane;
 
-/// Returns the strength of every block in these rows of blocks, row by row. It raises the threshold below which the
-/// block's coefficients become 0: a strength of 0 stands for no activity, and strength grows linearly with the
-/// logarithm of the activity, up to 65535.
+/// Returns a number for each block in these rows of blocks, row by row: its strength, by which the encoder raises the
+/// threshold below which the block's coefficients become 0. Strength is 0 for low activity, and grows linearly with
+/// the logarithm of the activity, up to 65535.
 ///
 /// Only the quietest quarter of a block counts, because the error of a coefficient extends over the whole block, and is
 /// visible there however busy the other quarters are.

@@ -43,9 +43,11 @@ pub(super) struct Scan {
     pub(super) tables: Vec<Tables>,
 }
 
-/// Replaces the quantised DC coefficients by their differences from the previous block in scan order, and returns how
-/// often each size of these differences occurs, for each class of tables. Blocks that only fill up MCUs beyond the
-/// image have a difference of 0 and no symbol but an end of block, which is counted in `rest`.
+/// Replaces the quantised DC coefficients by their differences from the previous block in scan order. Returns how
+/// often each size of these differences occurs, for each class of tables.
+///
+/// Blocks that only fill up MCUs beyond the image have a difference of 0, which is counted, too, and no AC symbol but
+/// an end of block, which is added to `rest`, the counts of AC symbols.
 pub(super) fn take_differences(
     components: &[Component],
     bands: &mut [Band],

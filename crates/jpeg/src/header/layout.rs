@@ -24,8 +24,8 @@ pub enum Colour {
 pub struct Layout {
     /// The colour space of the stored components.
     pub colour: Colour,
-    /// How the chroma planes of a YCbCr image are subsampled. If the components are not `raw`, this is the subsampling
-    /// after they were brought to full size. `NONE` for images of other colour spaces.
+    /// How the chroma planes of a YCbCr image are subsampled. `NONE` for other colour spaces, and also if `raw` is
+    /// false, because all components are then brought to full size.
     pub sub: Subsampling,
     /// Whether the planes are the components as stored. If not, the components are first brought to full size, because
     /// their subsampling cannot be expressed in planes or because they need a colour conversion.
@@ -36,7 +36,7 @@ impl Layout {
     /// Determines the layout of a file with this header.
     ///
     /// # Errors
-    /// `Unsupported` for sampling factors that do not divide each other.
+    /// `Unsupported` if the sampling factor of a component does not divide the largest one.
     pub fn of(header: &Header) -> Result<Self> {
         let colour = Colour::of(header);
         let sampling = Sampling::of(header)?;

@@ -47,7 +47,7 @@ pub struct Header {
     /// Byte ranges of Photoshop's image resources, which contain the IPTC data sets and may be split over several
     /// segments.
     pub resources: Vec<Range<usize>>,
-    /// Offset of the MPF index of further images, from its header on, in bytes.
+    /// Offset of the header of the MPF index (`Multi-Picture Format`), which lists further images in the file, in bytes.
     pub index: Option<usize>,
     /// Byte range of the ISO 21496-1 block, which in a gain map describes how to apply it.
     pub gain_map: Option<Range<usize>>,
@@ -166,9 +166,9 @@ impl Header {
         }
     }
 
-    /// Whether the header is quick to read and nothing behind it is needed: it has few segments without gaps, and the
-    /// frame is not a large progressive one, for which the scans must be counted to know how much memory a decoder
-    /// allocates.
+    /// Whether the header is quick to read and is all that is needed to estimate the memory of a decoder: it has few
+    /// segments, without gaps between them, and the frame is not a large progressive one, for which the scans must be
+    /// counted, too.
     pub fn is_short(bytes: &[u8]) -> bool {
         let mut at = 2;
         let mut is_known = false;
@@ -321,7 +321,7 @@ const ICC: &[u8] = b"ICC_PROFILE\0";
 /// into.
 const MOST_PIECES: usize = 256;
 
-/// Maximum number of segments of a short header.
+/// Maximum number of segments of a header that is quick to read ([`Header::is_short`]).
 const FEW_SEGMENTS: usize = 64;
 
 /// Number of pixels up to which a progressive frame has at most 64 MiB of coefficients, whatever its components.

@@ -71,7 +71,7 @@ pub(super) fn decode(
     }
 }
 
-/// The loop of `decode`. `AC` tells whether any AC coefficients are kept besides the DC differences.
+/// The loop of `decode`. `AC` tells whether any AC coefficients are written to the output besides the DC differences.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
 fn steps<const AC: bool>(

@@ -1,9 +1,10 @@
-//! Measures once how fast streams are on this processor.
+//! Measures once how fast this processor decodes Huffman codes at many places of the data (streams) at once.
 //!
-//! The microcode mitigation of Gather Data Sampling (2023) makes gathers many times slower on some processors, and a
-//! virtual machine gives no hint of it. So a few look-ups of the streams are timed against the same number of dependent
-//! loads. When one place is read after the other, a look-up costs two to three such loads, mispredictions included.
-//! Streams must stay well below that, because their values are copied once more.
+//! The microcode mitigation of Gather Data Sampling (2023) makes gather instructions many times slower on some
+//! processors, and a virtual machine does not reveal whether it is active. So look-ups of the streams are timed
+//! against the same number of loads, each of which depends on the one before it. A decoder that reads a single place
+//! takes the time of two to three such loads per look-up, mispredictions included. Streams must take much less,
+//! because the values that they decode are copied once more.
 
 use std::hint::black_box;
 use std::sync::LazyLock;
@@ -20,8 +21,9 @@ const CALLS: usize = 8;
 /// Bytes of data for each stream. A look-up consumes at most 31 bits.
 const BYTES: usize = 4 * BLOCKS * CALLS;
 
-/// Returns whether the SIMD kernel is fast on this processor: a look-up for one stream must take less than 1.5 times as
-/// long as a load from memory whose address depends on the load before it. The first call measures both.
+/// Returns whether the SIMD version of `decode` is fast on this processor: a look-up for one stream must take less
+/// than 1.5 times as long as a load from memory whose address depends on the load before it. The first call measures
+/// both.
 pub(super) fn is_fast() -> bool {
     static IS_FAST: LazyLock<bool> = LazyLock::new(|| {
         let times = look_ups().zip(loads());

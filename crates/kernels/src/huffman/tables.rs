@@ -21,7 +21,7 @@ pub struct Code {
     pub symbol: u8,
 }
 
-/// The Huffman codes of a kind of block, and which of its coefficients are kept.
+/// The Huffman codes of a kind of block, and which of its coefficients are written to the output.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind<'a> {
     /// Codes of DC differences. Their symbol is a size of up to 15 bits.
@@ -35,15 +35,16 @@ pub struct Kind<'a> {
     pub count: u8,
 }
 
-/// The place of a coefficient that is not kept.
+/// Value in [`Kind::places`] for a coefficient that is decoded, but not written to the output.
 pub const NOT_KEPT: u8 = u8::MAX;
 
 /// Maximum number of kinds of blocks: a 32-bit word holds the places of one coefficient for all kinds, a byte each.
 const MOST_KINDS: usize = 4;
 
-/// The meaning of the first of the next [`WINDOW`] bits of a stream. Bits 0–4: number of bits to consume. Bits 5–9: how
-/// far the coefficient index `k` advances, where an end of block counts as 1. Bit 10: the block ends. Bit 11: the bits
-/// are no code of the table. Bits 12–15: size of the value in bits.
+/// A symbol, or several combined, with which the next [`WINDOW`] bits of a stream begin: one half of an [`Entry`].
+/// Bits 0–4: number of bits to consume. Bits 5–9: how far the coefficient index `k` advances, where an end of block
+/// counts as 1. Bit 10: the block ends. Bit 11: the bits are no code of the table. Bits 12–15: size of the value in
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(u32);
 
@@ -90,8 +91,8 @@ impl Half {
         self.ends() && self.advance() == 1
     }
 
-    /// Combines these symbols with those that follow. Returns `None` if `next` is invalid or the sums do not fit their
-    /// bit fields.
+    /// Combines these symbols with `next`, those that follow. Returns `None` if `next` is invalid or the sums do not
+    /// fit their bit fields.
     fn then(self, next: Self) -> Option<Self> {
         if next == Self::NONE {
             return Some(self);
@@ -142,11 +143,11 @@ pub(super) struct Blocks {
     pub(super) long_from: [u32; MOST_BLOCKS],
     /// Number that, added to the upper 16 bits of a word from `long_from` on, gives the index of the word's entry.
     pub(super) long: [u32; MOST_BLOCKS],
-    /// Bit mask of the coefficients that are kept, in zigzag order.
+    /// Bit mask of the coefficients that are written to the output, in zigzag order.
     pub(super) kept: [u32; MOST_BLOCKS],
-    /// Index of the last kept coefficient, in zigzag order.
+    /// Index in zigzag order of the last coefficient that is written to the output.
     pub(super) last: [u32; MOST_BLOCKS],
-    /// Number of values (kept coefficients) of the block.
+    /// Number of values that the block has in the output.
     pub(super) count: [u32; MOST_BLOCKS],
     /// Number of bits by which the words of `Tables::places` are shifted to get the places of the block's kind.
     pub(super) shift: [u32; MOST_BLOCKS],
@@ -159,7 +160,8 @@ pub(super) struct Blocks {
 pub struct Tables {
     pub(super) entries: Vec<Entry>,
     pub(super) blocks: Blocks,
-    /// The places of each coefficient, one byte for each kind of block.
+    /// For each of the first 32 coefficients, in zigzag order, its place among the values of a block in the output:
+    /// one byte for each kind of block.
     pub(super) places: [u32; 32],
 }
 
@@ -287,8 +289,8 @@ fn ac_symbol(symbol: u8, length: u32) -> Half {
     }
 }
 
-/// Returns the first symbol of each window, or `Half::BAD` if its code is longer than the window or there is no such
-/// code. Returns `None` if a code does not fit its length.
+/// Returns, for each value of the next [`WINDOW`] bits, the first symbol in them, or `Half::BAD` if its code is longer
+/// than these bits or there is no such code. Returns `None` if a code in `codes` does not fit its length.
 fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Vec<Half>> {
     let mut windows = vec![Half::BAD; 1 << WINDOW];
     for code in codes.iter().filter(|code| code.length <= WINDOW) {

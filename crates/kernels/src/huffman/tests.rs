@@ -166,7 +166,8 @@ fn write(blocks: &[[i16; 64]], (dc, ac): (&[Code], &[Code])) -> Writer {
     writer
 }
 
-/// Three choices of kept coefficients: the DC only, four, and twenty in a different order.
+/// Three choices of the coefficients that are written to the output: the DC only, four, and twenty in a different
+/// order.
 fn kept() -> [[u8; 32]; 3] {
     let mut places = [[NOT_KEPT; 32]; 3];
     places[0][0] = 0;
@@ -243,7 +244,7 @@ fn every_stream_finds_the_coefficients_that_were_written() {
 type Seen = (Vec<i16>, Vec<Event>, Vec<Event>, Streams);
 
 /// Returns what each of several calls finds in noise, with streams that begin 900 bits apart, and the state of the
-/// streams after it.
+/// streams after the call.
 fn in_noise(tables: &Tables, seed: u64) -> Vec<Seen> {
     let data = noise(4000, seed);
     let mut streams = Streams::idle();

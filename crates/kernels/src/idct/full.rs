@@ -36,17 +36,19 @@ const F_3_072: i32 = 25172;
 pub(crate) const OUTER: [i32; 2] = [F_0_541 + F_0_765, F_0_541];
 /// Weights of frequencies 2 and 6 in the sums of even frequencies that outputs 1, 2, 5 and 6 are computed from.
 pub(crate) const INNER: [i32; 2] = [F_0_541, F_0_541 - F_1_847];
-/// Weights of the sums 3 + 7 and 1 + 5 of frequencies in odd parts 0 and 2.
+/// Weights of two sums, of frequencies 3 and 7 and of frequencies 1 and 5. Outputs 1, 3, 4 and 6 are computed from the
+/// weighted sums.
 pub(crate) const SUMS_02: [i32; 2] = [F_1_175 - F_1_961, F_1_175];
-/// Weights of the sums 3 + 7 and 1 + 5 of frequencies in odd parts 1 and 3.
+/// Weights of two sums, of frequencies 3 and 7 and of frequencies 1 and 5. Outputs 0, 2, 5 and 7 are computed from the
+/// weighted sums.
 pub(crate) const SUMS_13: [i32; 2] = [F_1_175, F_1_175 - F_0_390];
-/// Weights of frequencies 7 and 1 in odd part 0, which outputs 3 and 4 are computed from.
+/// Weights of frequencies 7 and 1 in the sums of odd frequencies that outputs 3 and 4 are computed from.
 pub(crate) const PART_0: [i32; 2] = [F_0_298 - F_0_899, -F_0_899];
-/// Weights of frequencies 7 and 1 in odd part 3, which outputs 0 and 7 are computed from.
+/// Weights of frequencies 7 and 1 in the sums of odd frequencies that outputs 0 and 7 are computed from.
 pub(crate) const PART_3: [i32; 2] = [-F_0_899, F_1_501 - F_0_899];
-/// Weights of frequencies 5 and 3 in odd part 1, which outputs 2 and 5 are computed from.
+/// Weights of frequencies 5 and 3 in the sums of odd frequencies that outputs 2 and 5 are computed from.
 pub(crate) const PART_1: [i32; 2] = [F_2_053 - F_2_562, -F_2_562];
-/// Weights of frequencies 5 and 3 in odd part 2, which outputs 1 and 6 are computed from.
+/// Weights of frequencies 5 and 3 in the sums of odd frequencies that outputs 1 and 6 are computed from.
 pub(crate) const PART_2: [i32; 2] = [-F_2_562, F_3_072 - F_2_562];
 
 pub(super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8], line: usize) {

@@ -54,8 +54,9 @@ pub(super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8],
     }
 }
 
-/// Four 4-point inverse DCTs side by side, unnormalised (a constant c comes out as c). The results carry the 13
-/// fractional bits of the constants, shifted right by `shift` bits with rounding, and are saturated to 16 bits.
+/// Four 4-point inverse DCTs side by side. They are not normalised: if only frequency 0 is present, every output
+/// equals it. The results carry the 13 fractional bits of the constants, are shifted right by `shift` bits with
+/// rounding, and are saturated to 16 bits.
 fn idct4(rows: [[i32; 4]; 4], shift: u32) -> [[i32; 4]; 4] {
     let mut out = [[0; 4]; 4];
     for lane in 0..4 {

@@ -39,8 +39,9 @@ impl Kernel {
         }
     }
 
-    /// Returns the kernel's value at distance `x` from its centre, in output samples. It is zero beyond the support,
-    /// whose ends are included: a box that ends between two samples must not lose both.
+    /// Returns the kernel's value at distance `x` from its centre, in output samples. The value is zero at distances
+    /// greater than the support. A distance equal to the support is still inside the kernel: two input samples that
+    /// lie exactly at the ends of a box must both count.
     #[must_use]
     pub fn at(self, x: f64) -> f64 {
         let x = x.abs();

@@ -50,11 +50,11 @@ pub(super) struct Lanes {
 /// A group of results that are computed side by side.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Indices of the samples from which the offsets of lanes are counted: the first sample of the first lane, and that
-    /// of the middle lane. If the two halves of the lanes have no separate bases, both are the first lane's. No lane of
-    /// a half begins before its base.
+    /// Indices of the input samples from which the offsets of the lower and of the upper half of the lanes are
+    /// counted: the first sample of the first lane, and that of the middle lane. If both halves have the same base, it
+    /// is given twice. No lane begins before the base of its half.
     pub(super) bases: [u32; 2],
-    /// Number of samples, from a base on, among which a step finds those of all lanes.
+    /// Number of samples, from a base on, among which each step finds the samples of all lanes that share this base.
     pub(super) span: u32,
     /// Number of steps in which each lane of the group goes through its samples.
     pub(super) steps: u32,
@@ -75,8 +75,8 @@ pub(super) struct Shape<W> {
 }
 
 impl<S: Resampled> Weights<S> {
-    /// Returns the weights in the layout for 8 or 16 lanes. Only one layout of each kind is cached, so all shapes used
-    /// with one `Weights` and the same number of lanes must be equal.
+    /// Returns the weights in the layout for 8 or 16 lanes. Only one layout for each of these numbers is cached, so
+    /// all shapes with the same number of lanes that are used with one `Weights` must be equal.
     pub(super) fn lanes(&self, shape: &Shape<S::Weight>) -> &Lanes {
         let layout = if shape.lanes == 8 {
             &self.layouts.lanes8

@@ -74,7 +74,8 @@ fn down_scalar(source: Source<'_, u16>, y: &Weights<u16>, row: usize, sums: &mut
     }
 }
 
-/// Returns the bits of the first weight. The second is unused, because a step here is one row or one sample.
+/// Returns the bits of the first weight. The second weight is unused, because these kernels multiply one row or one
+/// sample at a time, not two.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn pack(weight: f32, _: f32) -> u32 {
     weight.to_bits()

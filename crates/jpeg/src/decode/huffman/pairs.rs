@@ -7,9 +7,9 @@ use crate::decode::huffman::table::{END_OF_BLOCK, Table, WINDOW};
 const PAIR_WINDOW: u32 = 11;
 
 /// The combined effect of the first one or two AC symbols in the next [`PAIR_WINDOW`] bits, packed: bits 0–4 are the
-/// bits to consume, 5–11 the first symbol's advance, 12–19 the advance of both, 32–47 the first value, 48–63 the
-/// second. If only one symbol and its value lie within these bits, the second value repeats the first. 0 means that not
-/// even one does.
+/// number of bits to consume, 5–11 the number of zigzag positions that the first symbol passes, 12–19 the number that
+/// both pass, 32–47 the first value, 48–63 the second. If only one symbol and its value lie within these bits, the
+/// second value repeats the first. 0 means that not even one does.
 #[derive(Clone, Copy, Default)]
 pub(in crate::decode) struct Pair(u64);
 
@@ -44,7 +44,8 @@ impl Pair {
         (self.0 >> 48) as i16
     }
 
-    /// Whether the pair is of no use at zigzag position `k`: it has no symbol, or the block ends between the two.
+    /// Whether the pair cannot be used at zigzag position `k`: it has no symbol, or its first symbol ends the block,
+    /// so that the second one belongs to the next block.
     #[inline(always)]
     pub(in crate::decode) fn is_unfit(self, k: u32) -> bool {
         self.0 == 0 || (k + self.first_advance() >= 64 && self.advance() != self.first_advance())

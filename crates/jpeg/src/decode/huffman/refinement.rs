@@ -6,10 +6,10 @@ use crate::decode::bits::Bits;
 use crate::decode::huffman::codes::{Codes, LongCodes};
 use crate::error::{Error, Result};
 
-/// A symbol of a refinement scan with its sign, packed: bits 0–3 are the run, bit 4 is set for a new coefficient, bit 5
-/// if that is positive, and bit 6 if the block ends, together with a run of at least 2^run − 1 further blocks. Bits
-/// 8–12 are the bits to consume, or 0 if the code is longer than [`REFINEMENT_WINDOW`] bits, is invalid, or has an
-/// impossible symbol.
+/// A symbol of a refinement scan with its sign, packed: bits 0–3 are the run, bit 4 is set for a new coefficient, and
+/// bit 5 if that is positive. Bit 6 is set for an end-of-band run, which ends this block and leaves at least 2^run − 1
+/// further blocks without new coefficients. Bits 8–12 are the number of bits to consume, or 0 if the code is longer
+/// than [`REFINEMENT_WINDOW`] bits, is invalid, or has an impossible symbol.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(in crate::decode) struct Refinement(u16);
 
@@ -96,7 +96,7 @@ impl RefinementSymbols {
         }
     }
 
-    /// Decodes the next symbol and its sign. Needs 17 bits available.
+    /// Decodes the next symbol and its sign. 17 bits must be available.
     #[inline(always)]
     pub(in crate::decode) fn decode(&self, bits: &mut Bits<'_>) -> Result<Refinement> {
         let mut symbol = self.window[bits.peek(REFINEMENT_WINDOW)];

@@ -10,21 +10,23 @@ const SKIP_WINDOW: u32 = 12;
 /// A table for skipping AC coefficients whose values are not needed, several per look-up.
 ///
 /// An entry combines all symbols that lie, with their values, within the next [`SKIP_WINDOW`] bits: bits 0–5 are the
-/// bits to consume, 6–15 how far the zigzag position `k` advances. An end of block advances by 1 and [`SKIPPED_END`].
-/// [`UNFIT`] means that not even one symbol lies within these bits.
+/// number of bits to consume, 6–15 the number of zigzag positions by which the symbols advance. An end of block
+/// advances by 1 + [`SKIPPED_END`]. [`UNFIT`] means that not even one symbol lies within these bits.
 pub(in crate::decode) struct SkipTable {
     window: Box<[u16; 1 << SKIP_WINDOW]>,
 }
 
-/// Advance of the zigzag position `k` for an end of block when blocks are skipped. It is larger than a block and all
-/// other symbols of a window together, so that `k` modulo this value tells what the other symbols add.
+/// Number of zigzag positions by which an end of block advances when blocks are skipped, less 1. It is larger than a
+/// block and all other symbols of a window together, so that the zigzag position modulo this value tells where the end
+/// of block was found.
 const SKIPPED_END: u32 = 256;
 
-/// An entry for [`SKIP_WINDOW`] bits in which no symbol lies completely with its value. Its advance leaves any block.
+/// An entry for [`SKIP_WINDOW`] bits in which no symbol lies completely with its value. It advances by 65 positions,
+/// beyond the end of any block.
 const UNFIT: u16 = 65 << 6;
 
-/// Whether the symbols that led to this `k` go beyond the block, or include an end of block that belongs to the next
-/// one.
+/// Whether the symbols up to zigzag position `k` do not all belong to this block: they go beyond its 64 coefficients,
+/// or the end of block among them is that of the next block.
 #[inline(always)]
 fn has_left_block(k: u32) -> bool {
     k % SKIPPED_END > 64
@@ -40,7 +42,7 @@ impl SkipTable {
         Self { window }
     }
 
-    /// Creates a table that skips nothing, for scans that do not need it.
+    /// Creates a table with which no symbol can be skipped, for scans that do not need one.
     pub(in crate::decode) fn unused() -> Self {
         Self {
             window: Box::new([UNFIT; 1 << SKIP_WINDOW]),

@@ -6,16 +6,17 @@ use crate::decode::bits::{Bits, extend};
 use crate::decode::huffman::codes::{Codes, LongCodes};
 use crate::error::Result;
 
-/// Number of bits of the window: the next bits of the data, which index a table. Its 4,096 entries take 4 bytes each,
-/// so that the tables for luma and for chroma fit the L1 cache together.
+/// Number of bits of the window: the next bits of the data, which index a [`Table`]. The 4,096 entries of a table take
+/// 4 bytes each, so that the tables for luma and for chroma fit the L1 cache together.
 pub(super) const WINDOW: u32 = 12;
 
-/// `advance` of an end-of-block symbol, which leads beyond any block. In a progressive scan, the number of bits that
-/// encode the run of such blocks is added to it.
+/// Number of zigzag positions by which an end of block advances, which leads beyond any block. In a progressive scan,
+/// the upper half of the symbol is added: the number of bits that give the length of the end-of-band run.
 pub(in crate::decode) const END_OF_BLOCK: u32 = 64;
 
-/// A symbol and, if it lies within the next [`WINDOW`] bits, its value, packed: bits 0–4 are the bits to consume, 5–11
-/// how far the zigzag position `k` advances, 12–15 the size of a value that lies beyond these bits, 16–31 the value.
+/// A symbol and, if it lies within the next [`WINDOW`] bits, its value, packed: bits 0–4 are the number of bits to
+/// consume, 5–11 the number of zigzag positions to advance, 12–15 the size of a value that lies beyond these bits,
+/// 16–31 the value.
 #[derive(Clone, Copy, Default)]
 pub(in crate::decode) struct Entry(pub(super) u32);
 
@@ -49,7 +50,7 @@ impl Entry {
     }
 }
 
-/// How the two halves of a symbol are interpreted.
+/// What the upper and the lower 4 bits of a Huffman symbol stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::decode) enum Meaning {
     /// The symbol is a size; a value follows.
@@ -102,7 +103,8 @@ impl Table {
         }
     }
 
-    /// Decodes one symbol and its value, as (advance, value). Needs 32 bits available.
+    /// Decodes one symbol and its value. Returns the number of zigzag positions to advance, and the value. 32 bits
+    /// must be available.
     #[inline(always)]
     pub(in crate::decode) fn decode(&self, bits: &mut Bits<'_>) -> Result<(u32, i32)> {
         let mut entry = self.window[bits.peek(WINDOW)];

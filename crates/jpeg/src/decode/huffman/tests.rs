@@ -3,8 +3,8 @@
 use super::*;
 use crate::decode::bits::Bits;
 
-/// A Huffman code with lengths 2, 3 and 16: end of block and (0, 1) of 2 bits, (15, 0) and (0, 10) of 3, (1, 2) of
-/// 16.
+/// A Huffman code for symbols of a run and a size: end of block and (0, 1) have codes of 2 bits, (15, 0) and (0, 10)
+/// of 3, (1, 2) of 16.
 fn codes() -> Codes {
     let mut counts = [0; 16];
     (counts[1], counts[2], counts[15]) = (2, 2, 1);

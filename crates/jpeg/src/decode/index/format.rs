@@ -96,7 +96,8 @@ impl<'a> Index<'a> {
         self.across.div_ceil(self.columns)
     }
 
-    /// Returns the first entry at or after MCU `column` of `row`, which may be the first one of the next row.
+    /// Returns the first entry at or after MCU `column` of row `row` of MCUs. If no entry of that row follows, this is
+    /// the first entry of the next row.
     fn entry(&self, column: u32, row: u32) -> Option<Entry> {
         let group = column.div_ceil(self.columns);
         let place = u64::from(row) * u64::from(self.groups()) + u64::from(group);
@@ -109,8 +110,8 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// Returns the entry of a part's first MCU in row `row` of MCUs, and the coded bytes from there to the end of the
-    /// part's last MCU in that row, and up to `SLACK` bytes more.
+    /// Returns the entry of a part's first MCU in row `row` of MCUs, and the coded bytes from this MCU to the end of
+    /// the part's last MCU in that row, with up to `SLACK` bytes more.
     pub(super) fn piece<'c>(
         &self,
         coded: &'c [u8],
@@ -127,5 +128,6 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Number of bytes added to a piece, because they may belong to its last MCU or are loaded together with it.
+/// Number of coded bytes that are added after the last MCU of a part in each row, because they may belong to this MCU
+/// or are loaded together with it.
 const SLACK: usize = 16;

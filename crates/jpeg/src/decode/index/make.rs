@@ -72,18 +72,18 @@ struct Walk<'a> {
     restart: u32,
     /// MCUs per row.
     across: u32,
-    /// Number of MCUs from one recorded MCU of a row to the next.
+    /// Distance in MCUs between two neighbouring MCUs of a row whose positions are recorded.
     columns: u32,
 }
 
-/// The unstuffed bit at which an MCU begins, and its DC predictions.
+/// Where an MCU begins, in bits from the beginning of the unstuffed data, and the DC predictions there.
 struct Start {
     bit: u64,
     predictions: [i16; 3],
 }
 
 impl Walk<'_> {
-    /// Decodes all `down` rows of MCUs, and returns the positions of the recorded MCUs.
+    /// Decodes all `down` rows of MCUs. Returns where one in every `columns` MCUs of each row begins.
     fn starts(
         &self,
         mut coders: Vec<Coder>,
@@ -123,7 +123,7 @@ impl Walk<'_> {
         Ok(starts)
     }
 
-    /// Returns the start of MCU `number`. The previous MCU ended at bit `at`.
+    /// Returns where MCU `number` of the scan begins. The previous MCU ended at bit `at` of the unstuffed data.
     #[inline(never)]
     fn start(&self, number: usize, at: u64, coders: &[Coder]) -> Start {
         let restart = self.restart as usize;

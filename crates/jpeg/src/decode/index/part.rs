@@ -88,7 +88,7 @@ struct Rows<'a> {
     index: &'a Index<'a>,
     /// The entropy-coded data of the whole image.
     coded: &'a [u8],
-    /// The part's MCUs in a row of the image.
+    /// Range of the columns of MCUs of the image that the part covers.
     columns: Range<u32>,
     /// MCUs between restart markers; 0 for none.
     restart: u32,
@@ -97,7 +97,8 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Decodes the part's MCUs of a row of the image into the coders' rows.
+    /// Decodes those MCUs of row `row` of the image that are in the part, into the buffer [`Coder::row`] of each
+    /// component.
     fn decode(&mut self, row: u32, coders: &mut [Coder]) -> Result<()> {
         let piece = self.index.piece(self.coded, &self.columns, row);
         let (entry, coded) = piece.ok_or(Error::UNSUPPORTED)?;

@@ -53,7 +53,7 @@ pub(super) struct First {
 }
 
 impl First {
-    /// Creates the coder of a scan. It stores the coefficients in `selection` only.
+    /// Creates the decoder of a scan, which stores only those coefficients that `selection` contains.
     pub(super) fn new(scan: &ScanHeader, codes: &Codes, selection: &'static Selection) -> Self {
         Self {
             table: Table::new(codes, Meaning::ProgressiveAc),
@@ -111,16 +111,16 @@ pub(super) struct Refine {
     selection: &'static Selection,
     /// Mask of the zigzag positions of the scan's band of coefficients.
     band: u64,
-    /// Mask of the zigzag positions of the coefficients in the band that are kept.
+    /// Mask of the zigzag positions of those coefficients in the band that are stored.
     selected_places: u64,
-    /// Position of the bit that this scan adds.
+    /// Position of the bit that this scan adds to each coefficient.
     low: u32,
     /// Number of the following blocks that have only corrections.
     empty_blocks: u32,
 }
 
 impl Refine {
-    /// Creates the coder of a scan. It stores the coefficients in `selection` only.
+    /// Creates the decoder of a scan, which stores only those coefficients that `selection` contains.
     pub(super) fn new(scan: &ScanHeader, codes: &Codes, selection: &'static Selection) -> Self {
         let band = places(scan.first, scan.last);
         let selected_places = (0..64)
@@ -137,8 +137,9 @@ impl Refine {
         }
     }
 
-    /// Applies the corrections to the kept coefficients. `corrections` has one bit for each position in `old`, the last
-    /// one in the lowest bit.
+    /// Applies the correction bits to those coefficients that are stored. `old` is the mask of the zigzag positions of
+    /// all coefficients that have a correction bit. `corrections` has these bits, with that of the last position
+    /// lowest.
     #[inline(always)]
     fn apply(&self, values: &mut [i16], old: u64, corrections: u64) {
         if corrections == 0 {
@@ -229,7 +230,8 @@ impl Coder for Refine {
     }
 }
 
-/// Reads a correction bit for each of `places` and returns `corrections` with them appended.
+/// Reads a correction bit for each zigzag position in the mask `places`, and returns `corrections` with these bits
+/// appended.
 #[inline(always)]
 fn take_corrections(bits: &mut Bits<'_>, corrections: u64, places: u64) -> u64 {
     let count = places.count_ones();

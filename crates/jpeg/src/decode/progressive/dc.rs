@@ -31,7 +31,7 @@ struct Component {
     h: usize,
     /// Height in blocks of the component's part of an MCU; 1 in a scan of one component.
     v: usize,
-    /// Coefficients kept per block.
+    /// Number of coefficients per block that are stored, of which this scan sets the first.
     count: usize,
 }
 

@@ -27,11 +27,11 @@ pub(super) struct Job {
     restart: u32,
     /// The scan's header. `None` in a job that makes samples.
     header: Option<ScanHeader>,
-    /// Number of rows of the job.
+    /// Number of rows to process: rows of MCUs in a scan of several components, otherwise rows of blocks.
     rows: u32,
-    /// Number of the job's rows that make up a row of MCUs.
+    /// Number of rows, as counted by `rows`, that make up a row of MCUs of the image.
     rows_per_mcu: u32,
-    /// Indices of the earlier jobs that this one must not overtake.
+    /// Indices of the earlier jobs. Each of them must have finished a row before this job processes that row.
     pub(super) predecessors: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct AcScan {
     component: usize,
     coder: AcCoder,
     selection: &'static Selection,
-    /// Number of blocks of each row that the scan codes.
+    /// Number of blocks that the scan codes in each row of blocks.
     wide: usize,
 }
 
@@ -64,7 +64,8 @@ enum AcCoder {
 }
 
 impl Job {
-    /// Creates the job that decodes a scan of `rows` rows, of which `rows_per_mcu` make a row of MCUs.
+    /// Creates the job that decodes a scan. `rows` is the number of its rows: rows of MCUs in a scan of several
+    /// components, otherwise rows of blocks. `rows_per_mcu` of them make up a row of MCUs of the image.
     pub(super) fn scan(
         scan: &FoundScan<'_>,
         data: Unstuffed,
@@ -106,12 +107,12 @@ impl Job {
         }
     }
 
-    /// Whether this job is a scan that contains the component.
+    /// Whether this job decodes a scan that contains the component with this index in the frame.
     pub(super) fn is_of(&self, component: usize) -> bool {
         self.header.as_ref().is_some_and(|scan| scan.has(component))
     }
 
-    /// Whether this job is a scan with coefficients that are also in the scan `later`.
+    /// Whether this job decodes a scan, and the scan `later` contains some of the same coefficients.
     pub(super) fn adds_to(&self, later: &ScanHeader) -> bool {
         let has_common = |scan: &ScanHeader| {
             scan.band() & later.band() != 0
@@ -123,8 +124,8 @@ impl Job {
         self.header.as_ref().is_some_and(has_common)
     }
 
-    /// Processes this job in the given rows of MCUs, as far as the job has them. Returns the row of MCUs up to which
-    /// the job is done.
+    /// Processes the rows of MCUs `mcus` of this job, up to the last row that the job has. Returns the number of rows
+    /// of MCUs that the job has now finished.
     pub(super) fn perform(&self, mcus: Range<u32>, rows: &[Rows]) -> Result<u32> {
         let mut task = lock(&self.task);
         let end = self.rows.min(mcus.end * self.rows_per_mcu);
@@ -158,7 +159,7 @@ impl Job {
         Ok(mcus.end.min(self.mcu_rows()))
     }
 
-    /// Returns the number of entropy-coded bytes.
+    /// Returns the number of unstuffed bytes of the scan, or 0 for a job that makes samples.
     pub(super) fn size(&self) -> usize {
         self.data.len()
     }

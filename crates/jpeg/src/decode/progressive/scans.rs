@@ -51,7 +51,8 @@ pub(super) fn all_scans<'a>(
     }
 }
 
-/// Whether a file of at most `most` scans is complete, judging by its scan headers.
+/// Whether the file has every scan that this decoder needs, judging by the scan headers. Fails if there are more than
+/// `most` scans.
 pub(in crate::decode) fn is_whole(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
@@ -62,8 +63,8 @@ pub(in crate::decode) fn is_whole(
     Ok(are_enough(&scans, components))
 }
 
-/// Determines which scans must be decoded: DC scans, those with a coefficient that is kept, and those that set
-/// coefficients whose places a later needed scan must know.
+/// Determines which scans must be decoded: DC scans, scans with a coefficient that the scale of the decode needs, and
+/// scans that can make coefficients non-zero that a needed refinement scan corrects.
 pub(super) fn needed_scans(scans: &[FoundScan<'_>], planes: &[PlaneDecoder]) -> Vec<bool> {
     let mut choice = vec![false; scans.len()];
     let mut refined_bands = vec![0u64; planes.len()];

@@ -32,8 +32,8 @@ const BYTES_AT_A_TIME: usize = if cfg!(any(test, fuzzing)) {
 /// Minimum number of steps (groups of rows that a worker takes at a time) into which an image is cut, because other
 /// cores have to wait for a step in progress.
 const LEAST_STEPS: usize = 16;
-/// Maximum number of steps (groups of rows) that a worker may be ahead of the job furthest behind when it begins new
-/// rows. Otherwise it takes over rows of another core.
+/// Maximum number of steps (groups of rows) by which rows that no worker has begun may lie ahead of the job furthest
+/// behind. A worker prefers rows up to there to those that another worker has begun.
 const AHEAD: u32 = 1;
 /// Value in `State::progress` for a job that has ended.
 const ALL: u32 = u32::MAX;
@@ -214,7 +214,8 @@ impl State {
         }
     }
 
-    /// Records `worker` as the first one to process the rows of `step`, unless another worker was.
+    /// Records `worker` as the first one to process the rows of step (group of rows) `step`, unless another worker is
+    /// recorded already.
     fn own(&mut self, step: u32, worker: usize) {
         let step = step as usize;
         if self.owners.len() <= step {

@@ -13,8 +13,8 @@ use crate::decode::streams::flat::Flat;
 /// stream. Most streams synchronize within fewer MCUs.
 const MARGIN: u32 = 6;
 
-/// Minimum length of the data that a stream has yet to read for their second half to be given to an idle stream, as a
-/// multiple of [`Reader::margin`].
+/// Minimum number of bits that a stream must still have to read so that the second half of them is given to a stream
+/// that has finished. As a multiple of [`Reader::margin`].
 const LEAST_CUT: u32 = 4;
 
 /// Number of blocks of a stream whose values are stored contiguously: those of a few calls of [`huffman::decode`].
@@ -31,7 +31,7 @@ const ROOM: usize = 1 << 20;
 /// Number of calls of [`huffman::decode`] between two checks for an interrupt.
 const CALLS: usize = 64;
 
-/// The data to read, their codes and their average sizes.
+/// The data that streams read, the codes in these data, and the average size of an MCU.
 #[derive(Clone)]
 pub(super) struct Reader {
     pub(super) data: Arc<Unstuffed>,
@@ -39,13 +39,13 @@ pub(super) struct Reader {
     pub(super) flat: Option<Flat>,
     /// Mean number of bits per MCU.
     pub(super) bits_per_mcu: u32,
-    /// Number of coefficients per MCU that are kept, because decoding at the requested scale needs them.
+    /// Number of coefficients per MCU that decoding at the requested scale needs.
     pub(super) values_per_mcu: usize,
-    /// Maximum number of coefficients that are kept of a block.
+    /// Maximum number of coefficients of a block that decoding at the requested scale needs.
     pub(super) longest: usize,
 }
 
-/// The part of a window that one core has read.
+/// The part of a window (the bits of a scan that are read at a time) that one core has read.
 pub(super) struct Part {
     pub(super) stretches: Vec<Stretch>,
     /// Coefficients of all blocks that were read, as far as decoding at the requested scale needs them. Each chunk
@@ -74,7 +74,7 @@ pub(super) struct Stretch {
     chunks: Vec<Range<usize>>,
     /// Recorded beginnings of MCUs: the bit, the index of the MCU, and where its values are.
     pub(super) starts: Vec<huffman::Event>,
-    /// Index of the first MCU after the last error in these bits.
+    /// Index of the first MCU of the stretch after the last error in it.
     first_valid: u32,
     /// Number of MCUs that were read completely.
     pub(super) mcus: usize,
@@ -217,8 +217,8 @@ impl Reading<'_> {
         true
     }
 
-    /// Assigns to every stream that has finished the second half of what the slowest stream has left, unless that is
-    /// too short. Returns `false` once all streams have finished.
+    /// Gives more work to every stream that has finished: half of the bits that the slowest stream has yet to read,
+    /// unless these are too few. Returns `false` once all streams have finished.
     fn give_work(&mut self) -> bool {
         for stream in 0..STREAMS {
             if self.streams.left(stream) > 0 {

@@ -146,9 +146,9 @@ fn a_lent_core_changes_no_answer_to_cut_and_damaged_files() {
     }
 }
 
-/// Compares a hash of the samples of all files, at each size, with the one that was recorded when the samples were last
-/// compared with those of libjpeg-turbo. Steps and windows are smaller here than in that comparison (in
-/// `andon-codecs`).
+/// Compares a hash of the samples of all files, at each size, with a recorded one. It was recorded when the samples
+/// were last compared with those of libjpeg-turbo, in a test of `andon-codecs`. That test decodes more rows or bits at
+/// a time, because this crate uses smaller constants in its own tests.
 #[test]
 fn samples_are_what_they_were() {
     let mut sums = [0; 4];

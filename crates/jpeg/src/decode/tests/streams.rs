@@ -28,9 +28,9 @@ fn streams_change_no_sample() {
     }
 }
 
-/// One idle core that begins a lent task only after all strips have been made. When a second task, which precedes the
-/// strips, is offered and refused, it starts counting interrupt checks, one per strip, and begins the lent task after
-/// the last.
+/// One idle core that runs the first task lent to it only after all strips have been made. Any further task is
+/// refused. After the first refusal, the core counts the interrupt checks, of which each strip makes one, and runs its
+/// task at the check that follows those of all strips.
 struct Late {
     strips: usize,
     asked: AtomicUsize,
