@@ -176,8 +176,8 @@ fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fm
 }
 
 /// Returns the name of the image in docs/images/reference that shows the effect of a word on a photo, and the recipe
-/// that makes the image. An effect shows its example, unless the table has another recipe for it. Any other word has an
-/// image only if the table has it.
+/// that makes the image: the row of [`ILLUSTRATIONS`] with the word's example or, for an effect without a row, the
+/// example itself. `None` for any other word without a row.
 fn illustration(word: &Word) -> Option<(String, String)> {
     let by_table = ILLUSTRATIONS.iter().find(|it| it.0 == word.example);
     by_table

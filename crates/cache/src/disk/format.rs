@@ -6,7 +6,9 @@
 //! body: exactly as served
 //! ```
 //! Numbers are little-endian. `check` covers all bytes that follow it, so a file that was changed by a disk fault, a
-//! crash or another program is detected and never served.
+//! crash or another program is detected and never served. `era` is that of the purge log, which begins a new one if
+//! purges were lost. `generation` and `position` are the numbers of the last purges, of this node and of all nodes,
+//! that were known when making the entry began. `stamp` is the time at which the entry was stored.
 
 use std::sync::Arc;
 
@@ -58,8 +60,8 @@ pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Checks and decodes a whole file. `None` unless it is exactly what `encode` wrote for this key in this era. The body
-/// shares the buffer of `file`.
+/// Checks and decodes a whole file. `None` unless `encode` wrote exactly these bytes, for this key and this era of the
+/// purge log. The body shares the buffer of `file`.
 pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     let file = Bytes::from(file);
     if check(&[file.get(CHECKED_FROM..)?]) != file[MAGIC.len()..CHECKED_FROM] {

@@ -22,7 +22,7 @@ const CHECK: usize = 16;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PurgeLog {
     pub(crate) era: u64,
-    /// Generation number of the newest purge, even if its mark has been dropped.
+    /// Generation number of the newest purge, even if that purge is no longer in the log.
     pub(crate) generation: u64,
     pub(crate) marks: Vec<Mark>,
 }

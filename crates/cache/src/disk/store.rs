@@ -23,7 +23,8 @@ use crate::sieve::Sieve;
 /// Bytes that a file takes besides its blocks, for its inode and its name.
 const INODE: u64 = 512;
 const BLOCK: u64 = 4096;
-/// Bytes that a sweep reads first of each file. Longer heads need a second read.
+/// Number of bytes that the search for purged files reads from the beginning of each file. If the entry's fields are
+/// longer than that, a second read follows.
 const START: u64 = 4096;
 
 /// The entries in one cache folder.

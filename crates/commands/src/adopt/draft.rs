@@ -138,8 +138,9 @@ impl Draft {
         all.filter(|secret| !secret.is_known)
     }
 
-    /// Adds the configuration table of a dialect or, if the table exists already, only the prefix `mount`. `entries`
-    /// are the recognised prefixes for URLs of the form `kind`, and `all` those for every form that shares the table.
+    /// Adds the configuration table of a dialect, with the prefix `mount` for URLs of the form `kind`. If the table
+    /// exists already, adds only the prefix. `entries` are the prefixes at which URLs of this form were recognised, and
+    /// `all` those of every form with the same table, such as both versions of IIIF.
     fn add_table(
         &mut self,
         kind: &'static Form,

@@ -57,8 +57,8 @@ pub(super) fn nginx(entries: &[Found], rules: &[Rewrite], address: &str) -> Stri
     text
 }
 
-/// Returns each distinct path expression of the rules, with a regular expression that matches the queries that one of
-/// its rules applies to, or `None` if one of its rules applies to any query.
+/// Returns each distinct path expression of the rules, with a regular expression for the queries of URLs that pass at
+/// least one rule with this path. `None` in its place means that one of these rules applies whatever the query is.
 fn by_path(rules: &[Rewrite]) -> Vec<(&str, Option<String>)> {
     let mut paths: Vec<(&str, Option<String>)> = Vec::new();
     for rule in rules {
