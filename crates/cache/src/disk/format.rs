@@ -25,7 +25,8 @@ const CHECKED_FROM: usize = MAGIC.len() + CHECK;
 /// Length in bytes of the part of an entry's file before the head, which contains the entry's fields.
 pub(crate) const PREAMBLE: usize = CHECKED_FROM + Key::BYTES + 8 + 8 + 8 + 24 + 4 + 8;
 
-/// Returns the bytes that precede the body in an entry's file. `None` if the head is longer than [`LONGEST_HEAD`].
+/// Returns the bytes that precede the body in an entry's file. `None` if the entry's other fields take more than
+/// [`LONGEST_HEAD`] bytes.
 pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     let entry = &*stored.entry;
     let head = fields::encode(entry);
@@ -76,9 +77,9 @@ pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     Some(stored)
 }
 
-/// Decodes an entry without its body, and the body's length, **without verifying the check**. This is enough to compare
-/// the entry with purges. `start` must reach to the end of the head. Returns `None` if it does not, or if the file does
-/// not belong to this key and era.
+/// Decodes an entry without its body, and the body's length, **without verifying the checksum**. This is enough to
+/// compare the entry with purges. `start` is the beginning of the file and must contain all fields of the entry.
+/// Returns `None` if it does not, or if the file does not belong to this key and this era of the purge log.
 pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored, u64)> {
     let mut reader = Reader(start);
     let matches = reader.take(MAGIC.len())? == MAGIC
@@ -107,7 +108,8 @@ pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored,
     Some((stored, body_len))
 }
 
-/// Returns how many bytes of a file `decode_start` needs. `None` if it is not the file of an entry.
+/// Returns how many bytes of a file `decode_start` needs, given at least its first [`PREAMBLE`] bytes. `None` if they
+/// are not the beginning of an entry's file.
 pub(crate) fn start_len(preamble: &[u8]) -> Option<u64> {
     Some((PREAMBLE + head_len(preamble)?) as u64)
 }

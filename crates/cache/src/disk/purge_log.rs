@@ -80,7 +80,7 @@ impl PurgeLog {
     }
 }
 
-/// Encodes one purge as a record that is appended to the log of `era`.
+/// Encodes one purge as a record to append to the log that has the random number `era`. Other logs do not accept it.
 pub(crate) fn encode_record(era: u64, mark: &Mark) -> Vec<u8> {
     let mut record = mark.generation.to_le_bytes().to_vec();
     fields::put_selector(&mut record, &mark.selector);

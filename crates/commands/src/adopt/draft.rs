@@ -43,7 +43,8 @@ struct Table {
     name: &'static str,
     lines: Vec<String>,
     secrets: Vec<Secret>,
-    /// Rewrites for the trial that remove signatures whose key is unknown, so that the URLs can be tried.
+    /// Rewrites that remove signatures whose key is unknown. Only the configuration of the trial server has them, so
+    /// that it can answer the log's signed URLs.
     lifted: Vec<Rule>,
     /// Whether the table needs `open = true`, because the signing key of another dialect would refuse its unsigned
     /// URLs.

@@ -231,7 +231,7 @@ pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Sig
     }
 }
 
-/// Options that clients may use only if the configuration permits them.
+/// imgproxy's options in URLs that clients may use only if the configuration permits them.
 const LIMITS: [&str; 8] = [
     "/max_src_resolution:",
     "/msr:",

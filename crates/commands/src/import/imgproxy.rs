@@ -200,7 +200,7 @@ fn formats(parts: &Parts, out: &mut Document) {
 /// The name of the preset that applies to all URLs.
 const DEFAULT: &str = "default";
 
-/// Variables that enable an option for all URLs.
+/// imgproxy's variables that enable an option for all URLs, each with the option's name in URLs.
 const SWITCHES: [(&str, &str); 2] = [
     ("IMGPROXY_JPEG_PROGRESSIVE", "jpgo"),
     ("IMGPROXY_PNG_INTERLACED", "pngo"),

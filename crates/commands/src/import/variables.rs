@@ -80,7 +80,8 @@ pub(super) struct Parts {
     are_elsewhere: bool,
 }
 
-/// Description of a value that refers to another variable.
+/// Where the value is of a variable that refers to another variable: the end of a sentence that begins with "its value
+/// is".
 const OF_VARIABLE: &str = "that of another variable, which this file does not tell";
 
 /// Translates variables according to a table, and writes them to the document. Adds a note for each variable without a
@@ -228,7 +229,8 @@ impl Parts {
         self.get(name).filter(|value| !values::is_none(value))
     }
 
-    /// Whether a variable that is not a flag has a value.
+    /// Whether a variable has a value, other than one which means that it is not set. Not for flags, whose `false` is a
+    /// value.
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.value_of(name).is_some()
     }

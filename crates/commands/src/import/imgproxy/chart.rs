@@ -4,8 +4,8 @@
 use super::super::assignments::{Assignment, Leaf, below};
 use super::super::document::Document;
 
-/// Groups of keys, with the prefix of the variables for the group's keys. For a group that is not listed, the prefix is
-/// its own name.
+/// Groups of keys below `features` in the values of imgproxy's chart, each with the prefix of its variables after
+/// `IMGPROXY_`. For a group that is not listed, the prefix is its own name.
 const GROUPS: &[(&str, &str)] = &[
     ("urlSignature", ""),
     ("server", ""),
@@ -28,7 +28,8 @@ const GROUPS: &[(&str, &str)] = &[
     ("miscellaneous", ""),
 ];
 
-/// Keys whose variables do not follow from their names.
+/// Keys below `features` in the values of imgproxy's chart whose variables do not follow from their names, with these
+/// variables.
 const OTHERS: &[(&str, &str)] = &[
     ("server.readTimeout", "IMGPROXY_READ_REQUEST_TIMEOUT"),
     ("server.writeTimeout", "IMGPROXY_WRITE_RESPONSE_TIMEOUT"),
@@ -78,10 +79,11 @@ const OTHERS: &[(&str, &str)] = &[
     ("prometheus.enabled", "IMGPROXY_PROMETHEUS_BIND"),
 ];
 
-/// Keys whose variables get another value than `true` if they are true.
+/// Keys below `features` in the values of imgproxy's chart that are `true` or `false`, but whose variables get another
+/// value for `true`, with that value.
 const SWITCHES: &[(&str, &str)] = &[("prometheus.enabled", ":8081")];
 
-/// Groups below `features` that only the values of imgproxy's chart have.
+/// Groups below `features` by which the values of imgproxy's chart are recognised, because no other chart has them.
 const MARKS: [&str; 3] = [
     "urlSignature",
     "formatsSupportDetection",
