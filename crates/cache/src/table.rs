@@ -10,8 +10,8 @@ use crate::locks::Shared;
 use crate::sieve::Sieve;
 
 /// A table of values by key. The sum of their weights never exceeds the limit: values that were not used lately are
-/// evicted to make room. A value may also expire. It is then no longer found, but counts until it is evicted, replaced
-/// or removed. Time is measured by the monotonic clock, which cannot be set.
+/// evicted to make room. A value may also expire. It is then no longer found, but its weight counts until it is
+/// evicted, replaced or removed. Time is measured by the monotonic clock, which cannot be set.
 #[derive(Debug)]
 pub struct Table<K, V> {
     weight: fn(&V) -> u64,

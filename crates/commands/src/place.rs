@@ -24,7 +24,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the configuration in the given file, or a default one that serves the given folder.
+    /// Returns the configuration in the given file, with the keys that environment variables override, or a default
+    /// configuration that serves the given or the current folder.
     pub(crate) fn config(&self) -> Result<Config, ConfigError> {
         match (&self.root, &self.config) {
             (_, Some(file)) => Overrides::of_process().read(Some(file)),

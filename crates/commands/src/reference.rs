@@ -249,18 +249,18 @@ const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whether several formats share the option.
+/// Whether a word is an output option that several formats share.
 fn is_shared(word: &Word) -> bool {
     options::ALL.iter().any(|shared| shared.name == word.name)
 }
 
-/// Whether the option belongs to a single format.
+/// Whether a word is an output option that a format defines for itself.
 fn is_own(word: &Word) -> bool {
     !words().any(|other| other.name == word.name)
 }
 
-/// Returns a shared option as a format accepts it: with its values if the format accepts fewer than the recipe
-/// language, or else only its name.
+/// Returns an output option that several formats share, as one of them accepts it: with its values if this format
+/// accepts fewer than the recipe language, or else only its name.
 fn option_text(word: &Word) -> String {
     if options::ALL.contains(&word) {
         word.name.to_owned()

@@ -165,7 +165,7 @@ impl Disk {
         });
     }
 
-    /// Returns all statistics except hits, stale hits and misses, which the cache counts.
+    /// Returns all statistics of the tier but its hits, stale hits and misses, which the caller counts.
     pub(crate) fn stats(&self) -> DiskStats {
         let shared = &self.shared;
         let (entries, bytes) = shared.store.get().map(Store::usage).unwrap_or_default();

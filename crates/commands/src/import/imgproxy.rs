@@ -31,7 +31,8 @@ const KEY_FILES: &[(&str, &str)] = &[("KEYPATH", "IMGPROXY_KEY"), ("SALTPATH", "
 
 const AMAZON_KEY: &str = "AWS_ACCESS_KEY_ID";
 
-/// Returns the position of AWS's access key, which imgproxy reads from the environment as AWS's own programs do.
+/// Returns the line that sets or names AWS's access key, a variable that imgproxy and AWS's own programs read. `None`
+/// if there is none.
 fn amazon_key(variables: &Environment) -> Option<At> {
     let set = variables.set.iter().map(|it| (&it.name, it.at));
     let mut all = set.chain(variables.absent.iter().map(|it| (&it.name, it.at)));
@@ -244,7 +245,8 @@ fn presets(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// Imports the maximum size of a source. The memory for sources must fit at least one source of that size.
+/// Imports the maximum size of a source, and returns it in bytes, or `None` if it is not set. Raises
+/// `limits.held_bytes`, the memory for all sources, if it would not fit a single source of that size.
 fn source_size(parts: &Parts, out: &mut Document) -> Option<i64> {
     let size = parts
         .put("IMGPROXY_MAX_SRC_FILE_SIZE", values::limit, out)?

@@ -82,7 +82,7 @@ impl Site {
         }
     }
 
-    /// Makes the prefix for rewritten targets inaccessible to clients, if there are such targets.
+    /// Makes paths below [`INTERNAL`] inaccessible to clients if rewrites lead there.
     fn close_internal(&mut self) {
         let internal = |it: &&Rewrite| it.to.starts_with(INTERNAL);
         let Some(first) = self.rewrites.iter().find(internal) else {

@@ -233,7 +233,7 @@ fn origins(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// Returns the keys that origins on web servers have.
+/// Returns the keys of `[[origin]]` that every origin on a web server gets, with the values of thumbor's variables.
 fn common(parts: &Parts, out: &mut Document) -> Common {
     let redirects = match parts.is_off("HTTP_LOADER_FOLLOW_REDIRECTS") {
         true => Some(Value::Integer(0)),

@@ -74,7 +74,7 @@ impl Variable {
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     values: BTreeMap<String, (Value, At)>,
-    /// The variables whose values are elsewhere.
+    /// The variables that the imported files name, but whose values are not in these files.
     absent: BTreeSet<String>,
     /// Whether there are further sources of variables that were not read.
     are_elsewhere: bool,
@@ -235,12 +235,13 @@ impl Parts {
         self.value_of(name).is_some()
     }
 
-    /// Whether a variable has no value here, but has one elsewhere or may have one in a source that was not read.
+    /// Whether no file that was read sets a variable, but it may be set elsewhere: a file names it without its value,
+    /// or refers to further variables that were not read.
     pub(super) fn is_unread(&self, name: &str) -> bool {
         !self.is_given(name) && (self.are_elsewhere || self.absent.contains(name))
     }
 
-    /// Whether a variable has no value here, but is named with a value elsewhere.
+    /// Whether no file that was read sets a variable, but one names it, with a value that is elsewhere.
     pub(super) fn is_absent(&self, name: &str) -> bool {
         !self.is_given(name) && self.absent.contains(name)
     }
@@ -292,13 +293,13 @@ impl Parts {
         }
     }
 
-    /// Adds a note about a variable, with the position that sets it, and lines to add to the file.
+    /// Adds a note about a variable at the line that sets it, with lines to add to the file.
     pub(super) fn advise(&self, name: &str, why: &str, lines: Vec<String>, out: &mut Document) {
         let at = self.values.get(name).map_or(At::FILE, |(_, at)| *at);
         out.advise(at, name, why, lines);
     }
 
-    /// Adds a note about a variable, with the position that sets it.
+    /// Adds a note about a variable at the line that sets it.
     pub(super) fn note(&self, name: &str, why: &str, out: &mut Document) {
         self.advise(name, why, Vec::new(), out);
     }

@@ -115,7 +115,8 @@ pub(super) fn variables(text: &str) -> Vec<Assignment> {
     .collect()
 }
 
-/// Adds a note on how Andon's chart mounts the volume that imgproxy's chart mounts, if there is one.
+/// Adds a note on how to mount the volume with images in the values of Andon's Helm chart, if the values of imgproxy's
+/// chart mount one.
 pub(super) fn volume(text: &str, out: &mut Document) {
     let leaves = below(text, "persistence");
     let leaf = |path: &str| leaves.iter().find(|leaf| leaf.path == path);
