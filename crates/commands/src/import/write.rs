@@ -1,4 +1,4 @@
-//! Writes an imported site as the text of an `andon.toml`.
+//! Writes an imported nginx configuration as the text of an `andon.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
