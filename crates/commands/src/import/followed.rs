@@ -286,8 +286,8 @@ impl SmallLight {
     }
 }
 
-/// Returns a server block without the `allow` and `deny` rules that admit only this machine. Requests that the other
-/// server passes on come from this machine, so such rules do not restrict clients.
+/// Returns the block of a server behind a `proxy_pass`, without the `allow` and `deny` rules that admit only this
+/// machine. They do not restrict clients, because nginx itself sends the requests, from this machine.
 fn without_local_access(block: &Directive) -> Directive {
     let is_own = |it: &Directive| {
         let from = it.arg(0);

@@ -106,8 +106,8 @@ fn listen(parts: &Parts, out: &mut Document) {
     );
 }
 
-/// Imports keys and salts, which imgproxy uses only in pairs. Those whose values are elsewhere are replaced by random
-/// ones, so that the server refuses all URLs until they are filled in.
+/// Imports keys and salts, which imgproxy uses only in pairs. If their values are not in the imported files, random
+/// ones take their place, so that the server refuses all URLs until the values are filled in.
 fn keys(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     source_key(parts, out)?;
     let (keys, salts) = (parts.list("IMGPROXY_KEY"), parts.list("IMGPROXY_SALT"));

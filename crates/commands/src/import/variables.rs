@@ -145,8 +145,8 @@ fn translated(value: &Value, translate: Translate) -> Option<Result<Value, Strin
     (is_flag || !values::is_none(value)).then_some(result)
 }
 
-/// Adds notes on sources of variables that were not read, and on variables whose values are elsewhere. Returns
-/// [`Parts`] that record both, without any values.
+/// Adds notes on sources of variables that were not read, and on variables that the imported files name without their
+/// values. Returns [`Parts`] that record both, without any values.
 fn note_unread(
     environment: &Environment,
     table: &[Variable],

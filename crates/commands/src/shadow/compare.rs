@@ -16,7 +16,7 @@ pub(crate) struct Compared {
     /// Structural similarity (SSIM), if the bodies are different images of the same size, or of sizes within the
     /// tolerance.
     pub(crate) ssim: Option<f64>,
-    /// Width and height in px of both images, if they differ.
+    /// Width and height in px of the old and the new image, if the two images differ in size.
     pub(crate) sizes: Option<[[u32; 2]; 2]>,
     /// Whether both responses have status 200 and identical bodies.
     pub(crate) same_bytes: bool,
