@@ -34,7 +34,7 @@ impl Entry {
     /// Prefix of a tag whose rest names a further source from which the result was made.
     pub const ALSO_OF: &str = "source:";
 
-    /// Returns the source, then the further sources that the tags name.
+    /// Returns the source, then the further sources that tags with the prefix [`Entry::ALSO_OF`] name.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
         let further = self.tags.iter();
         let further = further.filter_map(|tag| tag.strip_prefix(Self::ALSO_OF));

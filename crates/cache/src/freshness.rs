@@ -58,7 +58,8 @@ pub enum Freshness {
     },
 }
 
-/// When an entry was stored, in milliseconds of both clocks, and in which boot.
+/// When an entry was stored: wall-clock time since 1970 and time since boot, both in milliseconds, and the id of the
+/// boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) wall: u64,

@@ -68,7 +68,7 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
         self.places.keys()
     }
 
-    /// Looks up a value and marks it as used, so that the hand spares it at its next visit.
+    /// Looks up a value and marks it as used, so that the next search for a victim passes over it.
     pub(crate) fn get<Q>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -123,8 +123,8 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
     }
 
     /// Selects the entry to evict next, without removing it: until it is used or passed to `remove`, later calls return
-    /// the same key. Entries with weight 0, and entries that were used since the hand's last visit, are passed over, up
-    /// to [`MOST_SPARED`] in a row.
+    /// the same key. Passes over entries with weight 0 and, once, entries that were used since the last search came to
+    /// them, but over no more than [`MOST_SPARED`] entries per call.
     pub(crate) fn victim(&mut self) -> Option<K> {
         let mut place = self.hand.or(self.oldest)?;
         for _ in 0..MOST_SPARED {

@@ -110,7 +110,8 @@ pub struct StoreStats {
     pub skipped: u64,
     /// Number of requests to the store that failed or took too long.
     pub errors: u64,
-    /// Number of objects without a valid seal.
+    /// Number of objects that were ignored because they have no valid seal, the keyed digest that proves that a node
+    /// wrote them.
     pub rejected: u64,
     /// Number of entries that this node wrote to the store.
     pub stored: u64,

@@ -10,8 +10,8 @@ use crate::locks::Shared;
 use crate::sieve::Sieve;
 
 /// A table of values by key. The sum of their weights never exceeds the limit: values that were not used lately are
-/// evicted to make room. A value may also expire. It is then no longer found, but counts until it is evicted, replaced
-/// or removed. Time is measured by the monotonic clock, which cannot be set.
+/// evicted to make room. A value may also expire. It is then no longer found, but its weight counts until it is
+/// evicted, replaced or removed. Time is measured by the monotonic clock, which cannot be set.
 #[derive(Debug)]
 pub struct Table<K, V> {
     weight: fn(&V) -> u64,
@@ -139,9 +139,9 @@ impl<K: Clone + Eq + Hash, V: Clone> Table<K, V> {
         drop((sieve, garbage));
     }
 
-    /// Stores an item, and returns the items that were replaced, evicted or refused. The caller should drop them after
-    /// it has released the lock, because freeing large values takes time. Room is made under the same lock, so that the
-    /// sum of the weights never exceeds the limit.
+    /// Stores an item, unless it is heavier than the limit, and evicts others to make room. Returns all items that were
+    /// replaced, evicted or refused. The caller should drop them after it has released the lock on `sieve`, because
+    /// freeing large values takes time.
     fn put_in(&self, sieve: &mut Sieve<K, Item<V>>, key: K, item: Item<V>) -> Vec<Item<V>> {
         let mut garbage: Vec<_> = sieve.remove(&key).into_iter().collect();
         let (limit, weight) = (self.limit(), (self.weight)(&item.value));

@@ -59,8 +59,8 @@ pub enum Error {
     Client(io::Error),
 }
 
-/// Written by hand, because `from` of thiserror would make the error the source as well as part of the message, so that
-/// it would be printed twice.
+/// Written by hand, because thiserror's `#[from]` also makes the `io::Error` the `source` of this error. Its message
+/// would then be printed twice, because this error's message contains it.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self::Client(error)

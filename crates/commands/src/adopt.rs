@@ -42,10 +42,11 @@ pub(crate) struct Args {
     /// The old server: http://HOST:PORT[/PREFIX], https://… or unix:/path
     #[arg(value_name = "OLD")]
     old: String,
-    /// Its access log; may be given more than once
+    /// Access log of the old server; may be given more than once
     #[arg(long, value_name = "FILE", required = true)]
     log: Vec<PathBuf>,
-    /// Its configuration, in a format that `andon import` reads; or an andon.toml, which is tried unchanged
+    /// Configuration of the old server, in a format that `andon import` reads; or an andon.toml, which is tried
+    /// unchanged
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The nginx server block to import, by its server_name or the address that it listens on [default: the first that
@@ -56,13 +57,13 @@ pub(crate) struct Args {
     /// on this machine [default: the old server, if it sends the originals]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// The file to write
+    /// The configuration file to write
     #[arg(short, long, value_name = "FILE", default_value = "andon.toml")]
     output: PathBuf,
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
-    /// The page to write
+    /// The HTML page to write
     #[arg(long, value_name = "FILE", default_value = "andon-adopt.html")]
     html: PathBuf,
     /// Maximum number of distinct URLs to replay, the most frequent first

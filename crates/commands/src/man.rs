@@ -9,7 +9,7 @@ use clap::CommandFactory;
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The folder to write them to; created where it does not exist
+    /// The folder to write the pages to; created where it does not exist
     folder: PathBuf,
 }
 

@@ -24,7 +24,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the configuration of a server for this place.
+    /// Returns the configuration in the given file, with the keys that environment variables override, or a default
+    /// configuration that serves the given or the current folder.
     pub(crate) fn config(&self) -> Result<Config, ConfigError> {
         match (&self.root, &self.config) {
             (_, Some(file)) => Overrides::of_process().read(Some(file)),
@@ -34,14 +35,14 @@ impl Place {
         }
     }
 
-    /// Returns the components of a server for this place that resolve targets, make images, and choose the background
-    /// of formats without transparency.
+    /// Returns the components of a server for this folder or configuration: those that resolve targets, make images,
+    /// and choose the background of formats without transparency.
     pub(crate) fn open(&self) -> Result<(Resolver, Engine, Background), ConfigError> {
         Self::of(&self.config()?)
     }
 
-    /// Returns the components of a server with this configuration that resolve targets, make images, and choose the
-    /// background of formats without transparency. Installs the configuration's fonts.
+    /// Returns the components of a server with this configuration: those that resolve targets, make images, and choose
+    /// the background of formats without transparency. Installs the configuration's fonts.
     pub(crate) fn of(config: &Config) -> Result<(Resolver, Engine, Background), ConfigError> {
         fonts::install(&config.fonts)?;
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());

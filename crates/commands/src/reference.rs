@@ -176,8 +176,8 @@ fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fm
 }
 
 /// Returns the name of the image in docs/images/reference that shows the effect of a word on a photo, and the recipe
-/// that makes the image. An effect shows its example, unless the table has another recipe for it. Any other word has an
-/// image only if the table has it.
+/// that makes the image: the row of [`ILLUSTRATIONS`] with the word's example or, for an effect without a row, the
+/// example itself. `None` for any other word without a row.
 fn illustration(word: &Word) -> Option<(String, String)> {
     let by_table = ILLUSTRATIONS.iter().find(|it| it.0 == word.example);
     by_table
@@ -249,18 +249,18 @@ const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whether several formats share the option.
+/// Whether a word is an output option that several formats share.
 fn is_shared(word: &Word) -> bool {
     options::ALL.iter().any(|shared| shared.name == word.name)
 }
 
-/// Whether the option belongs to a single format.
+/// Whether a word is an output option that a format defines for itself.
 fn is_own(word: &Word) -> bool {
     !words().any(|other| other.name == word.name)
 }
 
-/// Returns a shared option as a format accepts it: with its values if the format accepts fewer than the recipe
-/// language, or else only its name.
+/// Returns an output option that several formats share, as one of them accepts it: with its values if this format
+/// accepts fewer than the recipe language, or else only its name.
 fn option_text(word: &Word) -> String {
     if options::ALL.contains(&word) {
         word.name.to_owned()

@@ -72,8 +72,8 @@ impl Error {
         self
     }
 
-    /// Sets the line of the error's key, or of its nearest parent that the text of the file has. The text is searched
-    /// for it.
+    /// Sets the line of the error to the one with the error's key in `text`, the contents of the file, or else with the
+    /// nearest parent of the key that occurs there.
     #[must_use]
     pub fn located(self, text: &str) -> Self {
         let keys = keys(text);

@@ -57,8 +57,8 @@ fn page(command: &Command, man: &Man) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Formats the text that `--help` shows before and after the usage and options, as sections of a manual page: NOTES for
-/// the paragraphs and EXAMPLES, whose line breaks are kept.
+/// Formats the text that `--help` shows before and after the usage and options, as sections of a manual page. The
+/// examples become the section EXAMPLES, with their line breaks, and all other paragraphs the section NOTES.
 fn epilogue(text: &str) -> Roff {
     let mut roff = Roff::new();
     let (mut sentences, mut examples) = (Vec::new(), None);

@@ -1,4 +1,4 @@
-//! A program without HEIC support reads HEIC in the workers of another program.
+//! Tests that a program without HEIC support can read HEIC if its worker processes run `andon-worker`.
 
 use std::process::Command;
 use std::time::Duration;

@@ -6,7 +6,9 @@
 //! body: exactly as served
 //! ```
 //! Numbers are little-endian. `check` covers all bytes that follow it, so a file that was changed by a disk fault, a
-//! crash or another program is detected and never served.
+//! crash or another program is detected and never served. `era` is that of the purge log, which begins a new one if
+//! purges were lost. `generation` and `position` are the numbers of the last purges, of this node and of all nodes,
+//! that were known when making the entry began. `stamp` is the time at which the entry was stored.
 
 use std::sync::Arc;
 
@@ -23,7 +25,8 @@ const CHECKED_FROM: usize = MAGIC.len() + CHECK;
 /// Length in bytes of the part of an entry's file before the head, which contains the entry's fields.
 pub(crate) const PREAMBLE: usize = CHECKED_FROM + Key::BYTES + 8 + 8 + 8 + 24 + 4 + 8;
 
-/// Returns the bytes that precede the body in an entry's file. `None` if the head is longer than [`LONGEST_HEAD`].
+/// Returns the bytes that precede the body in an entry's file. `None` if the entry's other fields take more than
+/// [`LONGEST_HEAD`] bytes.
 pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     let entry = &*stored.entry;
     let head = fields::encode(entry);
@@ -58,8 +61,8 @@ pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Checks and decodes a whole file. `None` unless it is exactly what `encode` wrote for this key in this era. The body
-/// shares the buffer of `file`.
+/// Checks and decodes a whole file. `None` unless `encode` wrote exactly these bytes, for this key and this era of the
+/// purge log. The body shares the buffer of `file`.
 pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     let file = Bytes::from(file);
     if check(&[file.get(CHECKED_FROM..)?]) != file[MAGIC.len()..CHECKED_FROM] {
@@ -74,9 +77,9 @@ pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     Some(stored)
 }
 
-/// Decodes an entry without its body, and the body's length, **without verifying the check**. This is enough to compare
-/// the entry with purges. `start` must reach to the end of the head. Returns `None` if it does not, or if the file does
-/// not belong to this key and era.
+/// Decodes an entry without its body, and the body's length, **without verifying the checksum**. This is enough to
+/// compare the entry with purges. `start` is the beginning of the file and must contain all fields of the entry.
+/// Returns `None` if it does not, or if the file does not belong to this key and this era of the purge log.
 pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored, u64)> {
     let mut reader = Reader(start);
     let matches = reader.take(MAGIC.len())? == MAGIC
@@ -105,7 +108,8 @@ pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored,
     Some((stored, body_len))
 }
 
-/// Returns how many bytes of a file `decode_start` needs. `None` if it is not the file of an entry.
+/// Returns how many bytes of a file `decode_start` needs, given at least its first [`PREAMBLE`] bytes. `None` if they
+/// are not the beginning of an entry's file.
 pub(crate) fn start_len(preamble: &[u8]) -> Option<u64> {
     Some((PREAMBLE + head_len(preamble)?) as u64)
 }

@@ -61,7 +61,7 @@ impl DiskErrorKind {
         }
     }
 
-    /// Returns the bits of the operations that this error suspends.
+    /// Returns the operations that this error suspends, as bits: [`READS`], [`WRITES`] or both.
     const fn suspends(self) -> u8 {
         match self {
             Self::Full | Self::ReadOnly => WRITES,

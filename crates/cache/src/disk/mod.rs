@@ -38,7 +38,7 @@ const READ_DEADLINE: Duration = Duration::from_secs(1);
 const SAVE_DEADLINE: Duration = Duration::from_secs(5);
 /// Interval between checks whether a failed disk has recovered.
 const HEAL_EVERY: Duration = Duration::from_secs(1);
-/// Number of purges above which all files are checked against them, so that the purges can then be dropped.
+/// If more purges than this are in force, the tier removes all purged files, so that the purges can be dropped.
 const SWEEP_AT: usize = 4096;
 
 /// The disk tier. Dropping it lets queued writes finish in the background.
@@ -165,7 +165,7 @@ impl Disk {
         });
     }
 
-    /// Returns all statistics except hits, stale hits and misses, which the cache counts.
+    /// Returns all statistics of the tier but its hits, stale hits and misses, which the caller counts.
     pub(crate) fn stats(&self) -> DiskStats {
         let shared = &self.shared;
         let (entries, bytes) = shared.store.get().map(Store::usage).unwrap_or_default();

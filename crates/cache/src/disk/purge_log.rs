@@ -22,7 +22,7 @@ const CHECK: usize = 16;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PurgeLog {
     pub(crate) era: u64,
-    /// Generation number of the newest purge, even if its mark has been dropped.
+    /// Generation number of the newest purge, even if that purge is no longer in the log.
     pub(crate) generation: u64,
     pub(crate) marks: Vec<Mark>,
 }
@@ -80,7 +80,7 @@ impl PurgeLog {
     }
 }
 
-/// Encodes one purge as a record that is appended to the log of `era`.
+/// Encodes one purge as a record to append to the log that has the random number `era`. Other logs do not accept it.
 pub(crate) fn encode_record(era: u64, mark: &Mark) -> Vec<u8> {
     let mut record = mark.generation.to_le_bytes().to_vec();
     fields::put_selector(&mut record, &mark.selector);

@@ -56,8 +56,9 @@ impl Queue {
         appointed
     }
 
-    /// Returns the writer's next entry, which look-ups find until [`Queue::finish`]. `None` also dismisses the writer,
-    /// under the same lock, so that a later `push` leads to a new one.
+    /// Returns the next entry for the writer to write. Look-ups find it until [`Queue::finish`]. `None` means that the
+    /// queue is empty, and that the writer no longer counts as running, so that [`Queue::appoint_writer`] appoints a
+    /// new one for later entries.
     pub(crate) fn next(&self) -> Option<(Key, Stored)> {
         let mut inner = self.inner.locked();
         while let Some(key) = inner.order.pop_front() {

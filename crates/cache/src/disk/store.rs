@@ -23,7 +23,8 @@ use crate::sieve::Sieve;
 /// Bytes that a file takes besides its blocks, for its inode and its name.
 const INODE: u64 = 512;
 const BLOCK: u64 = 4096;
-/// Bytes that a sweep reads first of each file. Longer heads need a second read.
+/// Number of bytes that the search for purged files reads from the beginning of each file. If the entry's fields are
+/// longer than that, a second read follows.
 const START: u64 = 4096;
 
 /// The entries in one cache folder.
@@ -32,8 +33,8 @@ pub(crate) struct Store {
     limit: AtomicU64,
     marks: Arc<Marks>,
     era: u64,
-    /// Whether the purge log was missing or damaged at start, so that all entries found then belong to an earlier era
-    /// and must be removed.
+    /// Whether the purge log was missing or damaged at start. If so, the entries found then must be removed, because
+    /// some may have been purged.
     starts_over: bool,
     /// Names and sizes of all files. Never locked during a file operation, because async tasks read it.
     index: RwLock<Index>,
@@ -96,7 +97,8 @@ impl Store {
         })
     }
 
-    /// Rebuilds the index from names and sizes, oldest first, and evicts entries down to the limit.
+    /// Rebuilds the index from the names and sizes of all files, the oldest first, and evicts entries down to the size
+    /// limit.
     ///
     /// # Errors
     /// Errors of the file system. The call may then be repeated.
@@ -149,8 +151,8 @@ impl Store {
         !self.is_scanned() || self.index.reading().files.contains(key)
     }
 
-    /// Reads and checks an entry. `None` if there is no valid one. The file is removed if it is damaged, belongs to
-    /// another era, or holds a purged entry.
+    /// Reads and checks an entry. `None` if there is no valid one. The file is removed if it is damaged, if it was
+    /// written before the purge log was lost, or if the entry is purged.
     ///
     /// # Errors
     /// Errors of the file system.

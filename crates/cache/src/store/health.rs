@@ -122,7 +122,8 @@ impl StoreHealth {
         if usual > most { Duration::ZERO } else { most }
     }
 
-    /// Updates the average latency. It moves by an eighth, so that a single slow answer changes little.
+    /// Updates the average latency: moves it towards `time` by an eighth of the difference, so that a single slow
+    /// response changes little.
     fn record_latency(&self, time: Duration) {
         let time = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         // Of two concurrent updates one may be lost, which does not matter to an estimate.

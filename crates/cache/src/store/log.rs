@@ -14,10 +14,10 @@ use crate::purge::{Mark, Rules, Selector};
 /// The contents of the shared purge log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedLog {
-    /// The number that precedes that of the first purge in the log.
+    /// The purges of this log have consecutive numbers above this one.
     pub(crate) start: u64,
-    /// The log has dropped the purges up to this number, so that entries with a lower position cannot be checked and
-    /// count as purged.
+    /// The log has dropped the purges up to this number. An entry whose making began when fewer purges were known
+    /// cannot be compared with them, and counts as purged.
     pub(crate) floor: u64,
     /// The number of the last purge that was added to the log.
     pub(crate) last: u64,
@@ -116,9 +116,9 @@ impl Judge {
         self.rules.len()
     }
 
-    /// Returns whether an entry that this node made is purged. Until a log has been read, no entry is. After that, an
-    /// entry whose making began before the reading is purged if any purge of the log matches it, or if the log has
-    /// dropped purges.
+    /// Returns whether an entry that this node made is purged. Until a log has been read, no entry is. If this node
+    /// began to make the entry before it first read a log, the entry is purged if any purge of the log matches it, or
+    /// if the log has dropped purges.
     pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
         match (self.last, stored.position) {
             (0, _) => false,

@@ -19,7 +19,8 @@ use crate::fields::{self, Reader, put_u64};
 use crate::freshness::{Stamp, millis};
 use crate::key::Key;
 
-/// The keys with which seals are made. They cannot be printed, because this type has no `Debug`.
+/// The keys with which seals (keyed digests of objects) are made. They cannot be printed, because this type has no
+/// `Debug`.
 #[derive(Clone)]
 pub(crate) struct Sealer {
     results: [u8; 32],

@@ -47,7 +47,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// The real file system, until it is told to fail.
+/// The real file system, whose reads and writes a test can make fail or hang.
 #[derive(Default)]
 pub struct Failing {
     files: Files,

@@ -42,7 +42,7 @@ const SEPARATORS: [fn(char) -> bool; 4] = [
     |c| c == ';',
 ];
 
-/// Labels that the field of the method may have.
+/// Names that may precede the method in its field, as in `method=GET`.
 const METHOD: [&str; 3] = ["method", "req", "request"];
 const TARGET: [&str; 4] = ["path", "uri", "url", "request_uri"];
 const STATUS: [&str; 2] = ["status", "code"];

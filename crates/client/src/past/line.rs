@@ -23,8 +23,8 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Parses a line of any supported format. Returns `None` for a directive, and for a line whose request cannot be
-    /// replayed the reason.
+    /// Parses a line of any supported format. Returns `None` for a directive, and `Some(Err)` with the reason for a
+    /// line whose request cannot be replayed.
     pub(super) fn parse(&mut self, line: &str) -> Option<Result<Entry, &'static str>> {
         let is_directive = self.fields.take(line);
         (!is_directive).then(|| usable(self.entry(line)))

@@ -149,8 +149,8 @@ impl Base {
     }
 }
 
-/// Whether all addresses of a `listen` value, which is a TOML list, are the address to which the generated nginx
-/// configuration passes requests ([`proxy::LISTEN`]), or wildcard addresses with the same port.
+/// Whether a `listen` value, which is a TOML list, has only addresses to which the generated nginx configuration can
+/// pass requests: [`proxy::LISTEN`], or wildcard addresses with its port.
 fn is_there(listen: &str) -> bool {
     let Ok(Value::Array(all)) = listen.parse::<Value>() else {
         return false;

@@ -43,7 +43,8 @@ struct Table {
     name: &'static str,
     lines: Vec<String>,
     secrets: Vec<Secret>,
-    /// Rewrites for the trial that remove signatures whose key is unknown, so that the URLs can be tried.
+    /// Rewrites that remove signatures whose key is unknown. Only the configuration of the trial server has them, so
+    /// that it can answer the log's signed URLs.
     lifted: Vec<Rule>,
     /// Whether the table needs `open = true`, because the signing key of another dialect would refuse its unsigned
     /// URLs.
@@ -138,8 +139,9 @@ impl Draft {
         all.filter(|secret| !secret.is_known)
     }
 
-    /// Adds the configuration table of a dialect or, if the table exists already, only the prefix `mount`. `entries`
-    /// are the recognised prefixes for URLs of the form `kind`, and `all` those for every form that shares the table.
+    /// Adds the configuration table of a dialect, with the prefix `mount` for URLs of the form `kind`. If the table
+    /// exists already, adds only the prefix. `entries` are the prefixes at which URLs of this form were recognised, and
+    /// `all` those of every form with the same table, such as both versions of IIIF.
     fn add_table(
         &mut self,
         kind: &'static Form,

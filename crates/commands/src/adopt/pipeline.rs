@@ -277,7 +277,8 @@ fn draft(
     Ok(draft)
 }
 
-/// Whether a configuration has origins for URLs, and whether it has origins for paths.
+/// Whether a configuration has origins for sources that are absolute URLs, and whether it has origins for sources that
+/// are paths.
 fn origins_of(table: &toml::Table) -> (bool, bool) {
     let origins = table.get("origin").and_then(toml::Value::as_array);
     let origins = origins.into_iter().flatten();

@@ -23,7 +23,7 @@ pub(super) struct Reading {
     /// How well the path prefix fits this URL form.
     pub(super) suits: Suits,
     pub(super) signature: Option<String>,
-    /// Whether the source is encrypted, in which case `source` is not the real one.
+    /// Whether the source is encrypted. If so, `source` is a placeholder.
     pub(super) is_sealed: bool,
     pub(super) source: Source,
 }

@@ -57,8 +57,8 @@ pub(super) fn nginx(entries: &[Found], rules: &[Rewrite], address: &str) -> Stri
     text
 }
 
-/// Returns each distinct path expression of the rules, with a regular expression that matches the queries that one of
-/// its rules applies to, or `None` if one of its rules applies to any query.
+/// Returns each distinct path expression of the rules, with a regular expression for the queries to which at least one
+/// rule with this path applies. `None` in its place means that such a rule applies whatever the query is.
 fn by_path(rules: &[Rewrite]) -> Vec<(&str, Option<String>)> {
     let mut paths: Vec<(&str, Option<String>)> = Vec::new();
     for rule in rules {
@@ -116,7 +116,8 @@ fn pass(location: &str, address: &str) -> String {
     )
 }
 
-/// Returns a location that passes on requests with certain arguments, and keeps all others on the old server.
+/// Returns an nginx location that passes requests whose query matches the regular expression `arguments` to the new
+/// server. The old server keeps all others.
 fn query(location: &str, arguments: &str) -> String {
     format!(
         "location {location} {{\n    error_page 418 = @andon;\n    if ($args ~ \"{arguments}\") {{ return 418; }}\n    # … what answers the others today\n}}\n"

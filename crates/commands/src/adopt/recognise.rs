@@ -75,8 +75,9 @@ pub(super) fn recognise(
     Ok(recognition)
 }
 
-/// Returns the form of `row` and the prefix that interpret most of the targets in `open`, which are not recognised yet.
-/// A prefix that names its form takes precedence. `None` if no target is certain enough to count by itself.
+/// Chooses one of the forms in `row` and a prefix: the combination that can interpret most of the targets in `open`,
+/// which are not recognised yet. A prefix that names exactly its form takes precedence. Returns `None` if no
+/// combination is left that is not in use and has a target that is unmistakably of its form.
 fn best(
     row: &[&'static Form],
     open: &BTreeMap<usize, Vec<Reading>>,

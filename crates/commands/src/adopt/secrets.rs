@@ -122,7 +122,7 @@ pub(super) fn value(name: &str) -> Option<String> {
 }
 
 /// Returns the lines of TOML that set a secret of a dialect to the value `secret`, with the comment `note` after it. If
-/// a key could be guessed, a second line permits this.
+/// a key is so weak that it could be guessed, adds `weak_keys = true`, which permits weak keys.
 pub(super) fn lines(dialect: &str, name: &str, secret: &str, note: &str) -> Vec<String> {
     // imgproxy's keys are hexadecimal and separated by commas.
     let is_imgproxy = dialect == "imgproxy";

@@ -141,7 +141,8 @@ fn imagor(readings: &[Read<'_>]) -> Vec<String> {
 /// The word that unsigned URLs have instead of a signature.
 const UNSAFE: &str = "unsafe";
 
-/// Returns the `loader` line of the configuration if most sources begin with a host name, otherwise nothing.
+/// Returns the line `loader = "SCHEME"`, with which thumbor's and imagor's sources are host names with paths, if most
+/// sources are. Otherwise returns nothing.
 fn loader(scheme: &str, readings: &[Read<'_>]) -> Vec<String> {
     let line = format!(
         "loader = \"{scheme}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"
@@ -205,8 +206,8 @@ pub(super) struct Signatures {
     pub(super) words: BTreeSet<String>,
 }
 
-/// Distinguishes signatures from words in their place by their length, and because a word repeats in the URLs of many
-/// sources.
+/// Separates the signatures at the beginning of imgproxy's URLs from words in their place, such as `unsafe`: by their
+/// length, and because a word is the same in the URLs of many sources.
 pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Signatures {
     let all: Vec<&str> = all.collect();
     let distinct: BTreeSet<&str> = all.iter().copied().collect();
@@ -231,7 +232,7 @@ pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Sig
     }
 }
 
-/// Options that clients may use only if the configuration permits them.
+/// imgproxy's options in URLs that clients may use only if the configuration permits them.
 const LIMITS: [&str; 8] = [
     "/max_src_resolution:",
     "/msr:",

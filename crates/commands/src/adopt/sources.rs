@@ -100,7 +100,8 @@ impl Sources {
         self.buckets.len() < before
     }
 
-    /// Returns the origins as TOML. `has` says whether the configuration already has origins for URLs, and for paths.
+    /// Returns the origins as TOML. `has` says whether the configuration already has origins for sources that are
+    /// absolute URLs, and for sources that are paths.
     pub(super) fn origins(
         &self,
         has: (bool, bool),

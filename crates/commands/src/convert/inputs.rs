@@ -17,7 +17,7 @@ use super::names::{identity, text};
 pub(super) struct Input {
     /// Path or source as the user gave it or as it was found below a given folder, or the URL of an object.
     pub(super) name: String,
-    /// Identity of the image, the same for all spellings of its path; see [`identity`].
+    /// Absolute path or URL of the image, the same for all spellings of its path; see [`identity`].
     pub(super) id: String,
     /// Identifies the version of the image: length and modification time of a file, or the version that a bucket lists.
     /// Empty if unknown.

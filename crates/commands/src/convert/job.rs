@@ -24,10 +24,10 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Runs `work` for each image, and prints a summary line, for which `description` returns a text of what was
-    /// written; it may be empty. The list of failures contains the images that failed or were not started, without
-    /// those whose results would replace others according to `is_taken`. No further images are started after SIGINT or
-    /// SIGTERM, or when the disk of the results is full.
+    /// Runs `work` for each image, and then prints a summary. `description` is called at the end and returns the part
+    /// of the summary about what was written, or an empty text. The list of failures contains the images that failed or
+    /// were not started, without those whose results would replace others according to `is_taken`. No further images
+    /// are started after SIGINT or SIGTERM, or when the disk of the results is full.
     ///
     /// # Errors
     /// If `work` failed for at least one image, or not all images were started.
@@ -97,7 +97,7 @@ impl Job {
         }
     }
 
-    /// Writes the list of images that are not set in `flags`, without those whose results would replace others.
+    /// Writes the list of images whose element of `flags` is false, without those whose results would replace others.
     fn list(
         &self,
         failures: &Failures,
@@ -109,7 +109,7 @@ impl Job {
         failures.write(&missing, conflicts.len())
     }
 
-    /// Returns the images that are not set in `flags`.
+    /// Returns the images whose element of `flags` is false. `flags` has one element per image.
     fn missing<'a>(&'a self, flags: &'a [AtomicBool]) -> impl Iterator<Item = &'a Input> {
         let all = self.inputs.iter().zip(flags);
         let missing = all.filter(|(_, flag)| !flag.load(Ordering::Relaxed));

@@ -22,11 +22,11 @@ pub(super) struct Manifest {
     /// Images that were converted with `recipe` and for the destination `into`, by [`Input::id`] and version. The value
     /// is the result's file, or `None` if the result is in a store.
     done: HashMap<(String, String), Option<Made>>,
-    /// The recorded results, by the identities of their paths.
+    /// The recorded results, by their absolute paths or URLs.
     outputs: HashMap<Arc<str>, Recorded>,
 }
 
-/// A result file as a line of the manifest describes it: the identity of its path, and its length in bytes.
+/// A result file as a line of the manifest describes it: its absolute path or URL, and its length in bytes.
 struct Made {
     output: Arc<str>,
     bytes: Option<u64>,
@@ -181,7 +181,7 @@ impl Manifest {
         })
     }
 
-    /// Returns the source image of an earlier job's result, given the identity of the result's path.
+    /// Returns the source image of an earlier job's result, given the absolute path or URL of the result.
     pub(super) fn image_of(&self, output: &str) -> Option<&Image> {
         Some(&self.outputs.get(output)?.image)
     }
@@ -221,7 +221,7 @@ pub(super) fn note_bytes(images: &[Input]) {
     );
 }
 
-/// Returns the identity of a path in a line of the manifest.
+/// Returns the absolute path for a path in a line of the manifest. A URL is returned unchanged.
 fn identity(text: &str) -> String {
     names::identity(&names::path(text))
 }

@@ -28,7 +28,7 @@ impl Naming {
         }
     }
 
-    /// Whether results keep the names of their images.
+    /// Whether results keep the names of their images, apart from the extension.
     pub(super) fn keeps_names(&self) -> bool {
         self.0 == "{name}"
     }

@@ -29,8 +29,8 @@ pub(super) struct Outputs<'a> {
     format: Option<&'static str>,
     /// All images of the job, including those that earlier runs have converted: none may be overwritten.
     inputs: HashSet<Existing>,
-    /// Claimed results by the identities of their paths, each with the image that owns it: the first that claimed it,
-    /// or the source image of an earlier job's result.
+    /// Claimed results by their absolute paths or URLs, each with the image that owns it: the first that claimed it, or
+    /// the source image of an earlier job's result.
     claims: Mutex<HashMap<String, Image>>,
     /// Results written so far, each with its image. On a case-insensitive file system, two different names can be the
     /// same file.
@@ -211,7 +211,7 @@ impl<'a> Outputs<'a> {
         holder.clone()
     }
 
-    /// Returns the source image of an earlier job's result, given the identity of the result's path, if that image
+    /// Returns the source image of an earlier job's result, given the absolute path or URL of the result, if that image
     /// still exists.
     fn earlier(&self, result: &str) -> Option<&Image> {
         let image = self.earlier.and_then(|manifest| manifest.image_of(result));

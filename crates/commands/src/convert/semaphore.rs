@@ -3,7 +3,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// A semaphore that lets a fixed number of threads work at the same time.
+/// A semaphore that lets up to a fixed number of threads work at the same time.
 pub(super) struct Semaphore {
     free: Mutex<usize>,
     vacancy: Condvar,
@@ -17,7 +17,7 @@ impl Semaphore {
         }
     }
 
-    /// Waits until fewer threads than the limit work, and then runs `work`.
+    /// Runs `work`, after waiting until the number of threads that run here is below the limit.
     pub(super) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Releases the slot when dropped, which also happens during a panic.
         struct Leave<'a>(&'a Semaphore);

@@ -128,6 +128,7 @@ impl Target {
 /// Creates the parent folder of `file`, the value of the command-line option `option`, if that folder is `results` or
 /// below it. Does nothing if the folder exists.
 ///
+/// # Errors
 /// If the folder is missing and not below `results`, or cannot be created.
 pub(super) fn make_folder_of(
     option: &str,

@@ -32,7 +32,7 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Truncates what a killed job has left in a temporary file.
+/// Truncates a temporary file, which contains data if it is left over from a killed job.
 fn emptied(file: &File) -> io::Result<()> {
     match file.metadata()?.len() {
         0 => Ok(()),

@@ -42,7 +42,7 @@ pub(super) struct Assignment {
     pub(super) at: At,
 }
 
-/// A variable that a file names, but whose value is elsewhere.
+/// A variable that a file names, but whose value is in another place.
 #[derive(Clone, Debug)]
 pub(super) struct Absent {
     pub(super) name: String,
@@ -114,8 +114,8 @@ impl Environment {
         self.set.is_empty() && self.absent.is_empty()
     }
 
-    /// Whether the text starts `program` with variables from elsewhere, so that it configures this server although it
-    /// names none of the server's variables.
+    /// Whether the text starts `program`, such as imgproxy, and gives it variables from other places, so that it
+    /// configures this program although it contains none of the program's variables.
     pub(super) fn starts(&self, program: &str, text: &str) -> bool {
         const KEYS: &[&str] = &["image", "repo", "docker ", "ExecStart"];
         let starts =

@@ -286,8 +286,8 @@ impl SmallLight {
     }
 }
 
-/// Returns a server block without the `allow` and `deny` rules that admit only this machine. Requests that the other
-/// server passes on come from this machine, so such rules do not restrict clients.
+/// Returns the block of a server behind a `proxy_pass`, without the `allow` and `deny` rules that admit only this
+/// machine. They do not restrict clients, because nginx itself sends the requests, from this machine.
 fn without_local_access(block: &Directive) -> Directive {
     let is_own = |it: &Directive| {
         let from = it.arg(0);
@@ -332,8 +332,9 @@ fn plain_prefix(words: &[String]) -> Option<&str> {
     }
 }
 
-/// Whether the path of a `proxy_pass` leaves the request's path unchanged: it is the location's prefix, or what the
-/// location's expression matches, group by group.
+/// Whether a `proxy_pass` with the path `path` leaves the request's path unchanged, in a location with the arguments
+/// `words`. It does if `path` is the location's prefix or exact path, or repeats what its expression matches, as
+/// `/x/$1` does for `^/x/(.+)$`.
 fn is_own(path: &str, words: &[String]) -> bool {
     match words {
         [sign, text] if sign.starts_with('~') => whole(text).as_deref() == Some(path),
@@ -379,9 +380,9 @@ fn whole(text: &str) -> Option<String> {
     (depth == 0).then_some(path)
 }
 
-/// Whether the groups of an expression match the same texts in `path` as those of another expression. `$1`, `$2`, … in
-/// `path` stand for the texts that the groups `before` have matched, and `after` are the groups that `path` is matched
-/// against. `has_case` says whether the latter match every letter case that the former match.
+/// Whether the groups `after` of one expression capture the same texts as the groups `before` of another, when the
+/// first is matched against `path`, in which `$1`, `$2`, … stand for what `before` captured. `has_case` says whether
+/// the groups `after` match in every letter case in which the groups `before` do.
 fn have_same_groups(path: &str, before: &[String], after: &[String], has_case: bool) -> bool {
     let is_empty =
         |group: &str| Regex::new(&format!("^(?:{group})$")).is_ok_and(|it| it.is_match(""));

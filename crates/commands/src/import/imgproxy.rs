@@ -31,7 +31,8 @@ const KEY_FILES: &[(&str, &str)] = &[("KEYPATH", "IMGPROXY_KEY"), ("SALTPATH", "
 
 const AMAZON_KEY: &str = "AWS_ACCESS_KEY_ID";
 
-/// Returns the position of AWS's access key, which imgproxy reads from the environment as AWS's own programs do.
+/// Returns the line that sets or names AWS's access key, a variable that imgproxy and AWS's own programs read. `None`
+/// if there is none.
 fn amazon_key(variables: &Environment) -> Option<At> {
     let set = variables.set.iter().map(|it| (&it.name, it.at));
     let mut all = set.chain(variables.absent.iter().map(|it| (&it.name, it.at)));
@@ -105,8 +106,8 @@ fn listen(parts: &Parts, out: &mut Document) {
     );
 }
 
-/// Imports keys and salts, which imgproxy uses only in pairs. Those whose values are elsewhere are replaced by random
-/// ones, so that the server refuses all URLs until they are filled in.
+/// Imports keys and salts, which imgproxy uses only in pairs. If their values are not in the imported files, random
+/// ones take their place, so that the server refuses all URLs until the values are filled in.
 fn keys(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     source_key(parts, out)?;
     let (keys, salts) = (parts.list("IMGPROXY_KEY"), parts.list("IMGPROXY_SALT"));
@@ -200,7 +201,7 @@ fn formats(parts: &Parts, out: &mut Document) {
 /// The name of the preset that applies to all URLs.
 const DEFAULT: &str = "default";
 
-/// Variables that enable an option for all URLs.
+/// imgproxy's variables that enable an option for all URLs, each with the option's name in URLs.
 const SWITCHES: [(&str, &str); 2] = [
     ("IMGPROXY_JPEG_PROGRESSIVE", "jpgo"),
     ("IMGPROXY_PNG_INTERLACED", "pngo"),
@@ -244,7 +245,8 @@ fn presets(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// Imports the maximum size of a source. The memory for sources must fit at least one source of that size.
+/// Imports the maximum size of a source, and returns it in bytes, or `None` if it is not set. Raises
+/// `limits.held_bytes`, the memory for all sources, if it would not fit a single source of that size.
 fn source_size(parts: &Parts, out: &mut Document) -> Option<i64> {
     let size = parts
         .put("IMGPROXY_MAX_SRC_FILE_SIZE", values::limit, out)?

@@ -149,7 +149,8 @@ fn is_literal(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the path that a location and its `rewrite` make of `path`, with both sides of the joined expression.
+    /// Matches `path` against the joined expression of a location and its `rewrite`. Returns `$1x$2` with the groups of
+    /// the location, a space, and `/$1` with the group of the `rewrite`.
     fn made(location: &str, rewrite: &str, path: &str) -> Option<String> {
         let joined = joined(location, false, rewrite)?;
         let none = BTreeMap::new();

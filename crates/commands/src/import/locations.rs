@@ -82,7 +82,7 @@ impl Site {
         }
     }
 
-    /// Makes the prefix for rewritten targets inaccessible to clients, if there are such targets.
+    /// Makes paths below [`INTERNAL`] inaccessible to clients if rewrites lead there.
     fn close_internal(&mut self) {
         let internal = |it: &&Rewrite| it.to.starts_with(INTERNAL);
         let Some(first) = self.rewrites.iter().find(internal) else {
@@ -380,7 +380,8 @@ impl Site {
         Ok(())
     }
 
-    /// Returns the folder or server with a location's files, if a directive sets one, and the path of a file there.
+    /// Returns the folder or server with a location's files, or `None` if no directive sets one, and the path of the
+    /// requested file there.
     fn source(
         &self,
         scope: &Scope,
@@ -435,7 +436,7 @@ impl Site {
         Ok((Some(Base::Folder(root.to_owned())), uri))
     }
 
-    /// Whether `path` is below the prefix `below`, and `base` has the files of the origin at `/` as well.
+    /// Whether `path` is below the prefix `below`, and the origin at `/` has its files in the same `base`.
     fn is_part(&self, base: &Base, below: &str, path: &str) -> bool {
         let whole = self.origins.iter().find(|it| it.prefix.is_empty());
         !below.is_empty() && whole.is_some_and(|it| it.base == *base) && path.starts_with(below)

@@ -22,7 +22,8 @@ pub(super) struct Site {
     pub(super) headers: Vec<(String, String)>,
     pub(super) fallbacks: Vec<Fallback>,
     pub(super) origins: Vec<Origin>,
-    /// Parts of the origin at `/` with their own lifetimes, as origins with longer prefixes.
+    /// Prefixes below the origin at `/` with the same files but their own lifetimes. They become rules in `[cache]`,
+    /// not origins.
     pub(super) parts: Vec<Origin>,
     pub(super) rewrites: Vec<Rewrite>,
     pub(super) small_light: SmallLight,

@@ -35,7 +35,7 @@ fn is_of_variables(text: &str) -> bool {
         .any(|format| (format.is)(text))
 }
 
-/// Keys of `images`, with the keys of `[next]` that they are written to.
+/// Keys of `images` in a Next.js configuration, each with the key of Andon's `[next]` table that has the same meaning.
 const KEYS: &[(&str, &str)] = &[
     ("deviceSizes", "device_sizes"),
     ("imageSizes", "image_sizes"),
@@ -50,13 +50,13 @@ const KEYS: &[(&str, &str)] = &[
     ("contentDispositionType", "content_disposition"),
 ];
 
-/// The default path of the image optimizer, below `basePath`.
+/// The default path of Next.js's image optimizer, below `basePath`.
 const USUAL_PATH: &str = "/_next/image";
 
-/// The key of `images` that permits hosts with addresses that are not public.
+/// The key of `images` in a Next.js configuration that permits image hosts with addresses that are not public.
 const LOCAL_ADDRESSES: &str = "dangerouslyAllowLocalIP";
 
-/// Keys of `images` without an equivalent, with the reasons.
+/// Keys of `images` in a Next.js configuration without an equivalent in `[next]`, with the reasons.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("loader", "what is imported is the default loader"),
     ("loaderFile", "what is imported is the default loader"),
@@ -221,7 +221,7 @@ fn notes(images: &Map<String, Value>) -> Vec<String> {
     notes
 }
 
-/// Whether a list of patterns contains regular expressions.
+/// Whether a list of patterns for hosts and paths, such as `remotePatterns`, contains regular expressions.
 fn is_regex(value: &Value) -> bool {
     let patterns = value.as_array().into_iter().flatten();
     let texts = patterns.filter_map(|pattern| pattern.get("hostname").or(pattern.get("pathname")));
@@ -242,8 +242,8 @@ fn of_local_address(url: &str) -> Option<String> {
     ))
 }
 
-/// Returns the URLs that an origin must permit for the hosts of the patterns, and notes on hosts that cannot be
-/// expressed as URLs. The URLs may permit more than the patterns, which are checked as well.
+/// Returns the URLs that an origin must permit for the hosts in `domains` and `remotePatterns`, and notes on hosts that
+/// cannot be expressed as URLs. The URLs may permit more than the patterns, which the server checks as well.
 fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
     let list = |name| {
         images

@@ -173,8 +173,8 @@ impl Servers {
     }
 }
 
-/// Maximum number of nested `proxy_pass` directives that are followed. Servers that pass requests on to each other end
-/// there.
+/// Maximum number of nested `proxy_pass` directives that are followed, because servers may pass requests on to each
+/// other in a circle.
 pub(super) const DEEPEST: usize = 8;
 
 fn makes_images(server: &Directive) -> bool {

@@ -8,7 +8,8 @@ pub(super) const SCRIPT: &str = "has no equivalent: Andon runs no programs; docs
 const SENDING: &str = "is not needed: Andon decides by itself how it reads and sends files";
 const CACHE: &str = "is not needed: equal requests share one transform and one entry of the cache";
 
-/// Prefixes of directive names, each with the reason. The first match applies.
+/// Prefixes of the names of nginx directives that are not imported, each with the reason. The first prefix that matches
+/// a name applies.
 const REASONS: &[(&str, &str)] = &[
     ("ssl", TLS),
     ("http3", QUIC),

@@ -392,7 +392,7 @@ impl Site {
     }
 
     /// Imports the `rewrite` directives that nginx applies in the server block before it chooses a location, if their
-    /// new paths contain the options of small_light. Adds a note on each of the others.
+    /// new paths contain the options of small_light. Adds a note on every other `rewrite` in the server block.
     fn before_locations(&mut self, here: &Here) {
         for rewrite in &here.rewrites {
             let to = Pattern::rewrite(rewrite.arg(0)).and_then(|pattern| {

@@ -34,7 +34,7 @@ fn is_known(name: &str) -> bool {
 }
 
 /// Whether the environment is that of a thumbor container: one of its variables belongs to thumbor only, or the file
-/// starts a thumbor whose variables are elsewhere.
+/// starts a thumbor whose variables are in other places than the file.
 fn is_of_container(all: &Environment, text: &str) -> bool {
     let is_alone = |name: &String| ["SECURITY_KEY", "ALLOW_UNSAFE_URL"].contains(&&**name);
     all.starts("thumbor", text)
@@ -233,7 +233,7 @@ fn origins(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// Returns the keys that origins on web servers have.
+/// Returns the keys of `[[origin]]` that every origin on a web server gets, with the values of thumbor's variables.
 fn common(parts: &Parts, out: &mut Document) -> Common {
     let redirects = match parts.is_off("HTTP_LOADER_FOLLOW_REDIRECTS") {
         true => Some(Value::Integer(0)),

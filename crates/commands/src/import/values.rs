@@ -12,7 +12,7 @@ pub(super) fn is_none(value: &Value) -> bool {
     }
 }
 
-/// Translates a string.
+/// Returns a string unchanged, and an error for any other value.
 pub(super) fn text(value: &Value) -> Result<Value, String> {
     match value {
         Value::String(_) => Ok(value.clone()),

@@ -74,13 +74,14 @@ impl Variable {
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     values: BTreeMap<String, (Value, At)>,
-    /// The variables whose values are elsewhere.
+    /// The variables that the imported files name, but whose values are not in these files.
     absent: BTreeSet<String>,
     /// Whether there are further sources of variables that were not read.
     are_elsewhere: bool,
 }
 
-/// Description of a value that refers to another variable.
+/// Where the value is of a variable that refers to another variable: the end of a sentence that begins with "its value
+/// is".
 const OF_VARIABLE: &str = "that of another variable, which this file does not tell";
 
 /// Translates variables according to a table, and writes them to the document. Adds a note for each variable without a
@@ -144,8 +145,8 @@ fn translated(value: &Value, translate: Translate) -> Option<Result<Value, Strin
     (is_flag || !values::is_none(value)).then_some(result)
 }
 
-/// Adds notes on sources of variables that were not read, and on variables whose values are elsewhere. Returns
-/// [`Parts`] that record both, without any values.
+/// Adds notes on sources of variables that were not read, and on variables that the imported files name without their
+/// values. Returns [`Parts`] that record both, without any values.
 fn note_unread(
     environment: &Environment,
     table: &[Variable],
@@ -228,17 +229,19 @@ impl Parts {
         self.get(name).filter(|value| !values::is_none(value))
     }
 
-    /// Whether a variable that is not a flag has a value.
+    /// Whether a variable has a value, other than one which means that it is not set. Not for flags, whose `false` is a
+    /// value.
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.value_of(name).is_some()
     }
 
-    /// Whether a variable has no value here, but has one elsewhere or may have one in a source that was not read.
+    /// Whether no file that was read sets a variable, but it may be set elsewhere: a file names it without its value,
+    /// or refers to further variables that were not read.
     pub(super) fn is_unread(&self, name: &str) -> bool {
         !self.is_given(name) && (self.are_elsewhere || self.absent.contains(name))
     }
 
-    /// Whether a variable has no value here, but is named with a value elsewhere.
+    /// Whether no file that was read sets a variable, but one names it, with a value that is elsewhere.
     pub(super) fn is_absent(&self, name: &str) -> bool {
         !self.is_given(name) && self.absent.contains(name)
     }
@@ -290,13 +293,13 @@ impl Parts {
         }
     }
 
-    /// Adds a note about a variable, with the position that sets it, and lines to add to the file.
+    /// Adds a note about a variable at the line that sets it, with lines to add to the file.
     pub(super) fn advise(&self, name: &str, why: &str, lines: Vec<String>, out: &mut Document) {
         let at = self.values.get(name).map_or(At::FILE, |(_, at)| *at);
         out.advise(at, name, why, lines);
     }
 
-    /// Adds a note about a variable, with the position that sets it.
+    /// Adds a note about a variable at the line that sets it.
     pub(super) fn note(&self, name: &str, why: &str, out: &mut Document) {
         self.advise(name, why, Vec::new(), out);
     }

@@ -1,4 +1,4 @@
-//! Writes an imported site as the text of an `andon.toml`.
+//! Writes an imported nginx configuration as the text of an `andon.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -100,7 +100,7 @@ fn origins(out: &mut String, origins: &[Origin]) {
     }
 }
 
-/// Writes the rewrites, and the secure links of the locations that they belong to.
+/// Writes the `[[rewrite]]` tables, and then the `[[secure_link]]` tables.
 fn rewrites(out: &mut String, site: &Site) {
     for rewrite in &site.rewrites {
         let Place { file, line } = &rewrite.place;

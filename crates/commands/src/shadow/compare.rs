@@ -16,7 +16,7 @@ pub(crate) struct Compared {
     /// Structural similarity (SSIM), if the bodies are different images of the same size, or of sizes within the
     /// tolerance.
     pub(crate) ssim: Option<f64>,
-    /// Width and height in px of both images, if they differ.
+    /// Width and height in px of the old and the new image, if the two images differ in size.
     pub(crate) sizes: Option<[[u32; 2]; 2]>,
     /// Whether both responses have status 200 and identical bodies.
     pub(crate) same_bytes: bool,
@@ -260,9 +260,10 @@ fn compare_images(comparison: &mut Compared, bodies: [&[u8]; 2], tolerance: Tole
     }
 }
 
-/// Returns the mean absolute difference between the colours of two images of the same size, in the channel (red, green
-/// or blue) where it is largest. It complements structural similarity, which covers luma only. The means of squares are
-/// compared, so that fine patterns that are shifted by half a pixel count as equal.
+/// Returns by how many levels (of 255) the colours of two images of the same size differ, in the channel (red, green or
+/// blue) that differs most. It complements structural similarity, which covers luma only. The images are compared in
+/// blocks of 8 × 8 px: the difference is the mean of the absolute differences between block means, so that fine
+/// patterns that are shifted by half a pixel count as equal.
 fn levels_apart(old: &DecodedImage, new: &DecodedImage) -> f64 {
     let (width, height) = (old.width as usize, old.height as usize);
     let mut sums = [0_u64; 3];
@@ -284,7 +285,7 @@ fn levels_apart(old: &DecodedImage, new: &DecodedImage) -> f64 {
     most as f64 / (width * height).max(1) as f64
 }
 
-/// Sides of the squares whose colours are compared, in px.
+/// Width and height in px of the blocks whose mean colours are compared.
 const SQUARE: usize = 8;
 
 /// Largest mean difference between colours, of 255 levels, that counts as equal colours. Two encoders at ordinary

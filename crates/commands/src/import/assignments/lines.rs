@@ -8,10 +8,12 @@ use toml::Value;
 
 use super::{Absent, Assignment, At, Elsewhere, Environment, is_name};
 
-/// Description of where the value is of a variable that a file names without a value, as `export NAME` does.
+/// Where the value is of a variable that a file names without one, as `export NAME` does: the end of a sentence that
+/// begins with "its value is".
 pub(super) const OF_STARTER: &str = "that of the environment in which the server is started";
 
-/// Description of where the value of a variable is that refers to a YAML anchor from another file.
+/// Where the value is of a variable that refers to a YAML anchor which the file lacks: the end of a sentence that
+/// begins with "its value is".
 const OF_ANCHOR: &str = "that of an anchor, which is not in this file";
 
 /// Returns the variables that the lines of a text set, in order. Lines that set nothing are skipped.

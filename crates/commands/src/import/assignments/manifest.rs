@@ -39,7 +39,7 @@ pub(super) fn read(documents: Vec<Item>) -> Environment {
 #[derive(Default)]
 struct Found {
     environment: Environment,
-    /// Every `Secret` and `ConfigMap` of the file, named as in [`Elsewhere::place`].
+    /// Every `Secret` and `ConfigMap` of the file, with its kind and name: "the Secret `keys`".
     maps: Vec<String>,
 }
 

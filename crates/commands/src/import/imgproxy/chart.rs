@@ -4,8 +4,8 @@
 use super::super::assignments::{Assignment, Leaf, below};
 use super::super::document::Document;
 
-/// Groups of keys, with the prefix of the variables for the group's keys. For a group that is not listed, the prefix is
-/// its own name.
+/// Groups of keys below `features` in the values of imgproxy's chart, each with the prefix of its variables after
+/// `IMGPROXY_`. For a group that is not listed, the prefix is its own name.
 const GROUPS: &[(&str, &str)] = &[
     ("urlSignature", ""),
     ("server", ""),
@@ -28,7 +28,8 @@ const GROUPS: &[(&str, &str)] = &[
     ("miscellaneous", ""),
 ];
 
-/// Keys whose variables do not follow from their names.
+/// Keys below `features` in the values of imgproxy's chart whose variables do not follow from their names, with these
+/// variables.
 const OTHERS: &[(&str, &str)] = &[
     ("server.readTimeout", "IMGPROXY_READ_REQUEST_TIMEOUT"),
     ("server.writeTimeout", "IMGPROXY_WRITE_RESPONSE_TIMEOUT"),
@@ -78,10 +79,11 @@ const OTHERS: &[(&str, &str)] = &[
     ("prometheus.enabled", "IMGPROXY_PROMETHEUS_BIND"),
 ];
 
-/// Keys whose variables get another value than `true` if they are true.
+/// Keys below `features` in the values of imgproxy's chart that are `true` or `false`, but whose variables get another
+/// value for `true`, with that value.
 const SWITCHES: &[(&str, &str)] = &[("prometheus.enabled", ":8081")];
 
-/// Groups below `features` that only the values of imgproxy's chart have.
+/// Groups below `features` by which the values of imgproxy's chart are recognised, because no other chart has them.
 const MARKS: [&str; 3] = [
     "urlSignature",
     "formatsSupportDetection",
@@ -113,7 +115,8 @@ pub(super) fn variables(text: &str) -> Vec<Assignment> {
     .collect()
 }
 
-/// Adds a note on how Andon's chart mounts the volume that imgproxy's chart mounts, if there is one.
+/// Adds a note on how to mount the volume with images in the values of Andon's Helm chart, if the values of imgproxy's
+/// chart mount one.
 pub(super) fn volume(text: &str, out: &mut Document) {
     let leaves = below(text, "persistence");
     let leaf = |path: &str| leaves.iter().find(|leaf| leaf.path == path);

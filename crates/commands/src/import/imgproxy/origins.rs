@@ -12,7 +12,7 @@ use super::super::values;
 use super::super::variables::Parts;
 use super::images;
 
-/// Returns the keys that every remote origin has.
+/// Returns the keys of `[[origin]]` that every remote origin gets, with the values of imgproxy's variables.
 fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
     let mut allow: Vec<&str> = Vec::new();
     if parts.is_on("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES") {

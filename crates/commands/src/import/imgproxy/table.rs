@@ -153,7 +153,7 @@ fn replacements(value: &Value) -> Result<Value, String> {
     Ok(Value::Array(pairs?))
 }
 
-/// Translates the format of log lines.
+/// Translates imgproxy's name for a log format, such as `pretty`, to Andon's.
 fn log_format(value: &Value) -> Result<Value, String> {
     match value.as_str() {
         Some("pretty" | "structured") => Ok("text".into()),
