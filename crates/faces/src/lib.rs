@@ -8,9 +8,9 @@
 //! windows through unchecked pointers to positions that depend on the pixels, and cannot be interrupted. Here the
 //! number of windows of each stage is limited, and so is the time.
 //!
-//! Windows of 40 × 40 px at every scale pass three boosted cascades of binary patterns ([`proposals`]); the remaining
-//! windows pass three small networks over gradients ([`network`]), each of which moves the window. Overlapping windows
-//! are merged into one, and their scores are added ([`windows`]).
+//! Windows of 40 × 40 px at every scale pass three boosted cascades of binary patterns (`proposals`); the remaining
+//! windows pass three small networks over gradients (`network`), each of which moves the window. Overlapping windows
+//! are merged into one, and their scores are added (`windows`).
 //!
 //! # Where to begin
 //!

@@ -1,6 +1,6 @@
 //! Effects and geometry stages, one file each.
 //!
-//! The effects are listed in [`ALL`]: to add one, add a file here (or in [`tone`]) and a line there. Geometry
+//! The effects are listed in [`ALL`]: to add one, add a file here (or in `tone`) and a line there. Geometry
 //! ([`turn`], [`canvas`]) is not in the list because recipes hold it in typed form, for the planner to reason about.
 
 mod around;

@@ -6,7 +6,7 @@ use andon_client::urls::{self, ListedUrl};
 
 use super::{ScenarioError, UrlEntry};
 
-/// Reads a list of URLs with [`urls::read`](andon_client::urls::read). The host of a URL becomes the `Host` header.
+/// Reads a list of URLs with [`urls::read`]. The host of a URL becomes the `Host` header.
 ///
 /// # Errors
 /// File, line and value of the first line that is not a URL, or the reason why the file cannot be read.
