@@ -34,13 +34,13 @@ pub(crate) enum Turn {
 pub(crate) struct End {
     /// Number of ticks for which the last frame is shown, or `None` if there is no time for it.
     pub(crate) last: Option<u64>,
-    /// Number of ticks for which the frame before the last one is shown. It may differ from the number announced in
-    /// `Turn::Shown`.
+    /// Number of ticks for which the frame before the last one is shown. This is less than `Turn::Shown` reported if
+    /// the last frame has to start earlier to be shown for the minimum, and more if the last frame is left out.
     pub(crate) previous: Option<u64>,
 }
 
 impl Pace {
-    /// Creates a clock of `per_second` ticks per second that shows each frame for `least` ticks or more.
+    /// Creates a `Pace` of `per_second` ticks per second that shows each frame for at least `least` ticks.
     pub(crate) fn new(per_second: u32, least: u64) -> Self {
         Self {
             per_second,

@@ -117,8 +117,8 @@ fn speed(pixels: u64, how: &Encode) -> u8 {
     (preferred_speed..9).find(in_time).unwrap_or(9)
 }
 
-/// Returns the encoding time relative to usual qualities, in tenths. Lower qualities have fewer coefficients, but are
-/// not counted as faster.
+/// Returns the encoding time in tenths of the time at quality 90 or below: 10 up to quality 90, rising to 20 at quality
+/// 100, and 40 for lossless.
 fn fineness(how: &Encode) -> u64 {
     match how.lossless {
         true => 40,
@@ -139,19 +139,20 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// Bytes of scratch memory per px, whatever the depth.
+/// Scratch memory of the encoder in bytes per pixel, in addition to `SCRATCH_PER_BYTE`.
 const SCRATCH: u64 = 40;
-/// Bytes of scratch memory per px and byte of a sample.
+/// Scratch memory of the encoder in bytes per pixel for 8-bit samples, in addition to `SCRATCH`. Samples of more than 8
+/// bits take twice as much.
 const SCRATCH_PER_BYTE: u64 = 12;
 const ENCODER_BYTES: u64 = 16 << 20;
 
 /// Longest side in px: AV1 stores sides in 16 bits.
 const MAX_SIDE: u64 = 65_536;
 
-/// Checks that an image can be stored in AV1 and encoded in time.
+/// Checks that an image is not too large for AV1, nor for encoding within `MOST_NANOS` at the highest speed.
 ///
 /// # Errors
-/// `Limit` if it cannot.
+/// `Limit` if it is too large.
 fn check(width: u32, height: u32) -> Result<()> {
     guard::side(super::NAME, width, height, MAX_SIDE)?;
     let most = MOST_NANOS / NANOS[9];
@@ -392,7 +393,8 @@ pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode)
     }
 }
 
-/// Bytes of scratch memory per px and byte of a sample. For 4:2:0, 75 were measured.
+/// Scratch memory of the encoder in bytes per pixel for 8-bit samples; samples of more than 8 bits take twice as much.
+/// For 8-bit 4:2:0, 75 were measured.
 const MOVING_SCRATCH_PER_BYTE: u64 = 96;
 
 /// Returns the encoder settings for the colours of a frame.

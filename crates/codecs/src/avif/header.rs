@@ -94,7 +94,8 @@ pub(super) enum Meaning {
 pub(super) enum Mix {
     /// Luma, green difference, orange difference.
     YCgCo,
-    /// Luma with these weights of red and blue, and the differences of blue and of red.
+    /// Luma that weights red and blue by these two factors and green by the rest, with the chroma differences B − Y and
+    /// R − Y.
     Shares(f64, f64),
 }
 
@@ -511,8 +512,8 @@ impl Coded {
     /// Returns the amount of decoding for the image.
     ///
     /// # Errors
-    /// `Broken` if its items contain more frames or units than any encoder writes for an image, or overlap so much that
-    /// their total length exceeds twice that of the file.
+    /// `Broken` if an item contains more frames or OBUs than any encoder writes for an image, or if the items overlap
+    /// so much that their total length exceeds twice that of the file.
     fn work(&self, items: &Items<'_>) -> Result<Work> {
         let mut work = Work::default();
         let mut bytes = 0;

@@ -198,8 +198,9 @@ pub(crate) fn packet(attributes: &str, inside: &str) -> String {
     )
 }
 
-/// Returns the values of a property that is an attribute of this node, or that is this element. Values are numbers and
-/// words, which contain no escape sequences.
+/// Returns the one or three values of the property `name` in the namespace `space`. `node` either has the property as
+/// an attribute or is itself the element of that name. Returns `None` if neither is the case, or if a value is not a
+/// plain number or word.
 fn values(node: Node<'_, '_>, space: &str, name: &str) -> Option<Vec<String>> {
     let plain = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.:".contains(&byte);

@@ -130,7 +130,7 @@ pub(super) fn spread(how: &Encode) -> u64 {
     }
 }
 
-/// Number of distinct colours when a palette is fitted: four bits for each channel.
+/// Maximum number of distinct colours that are counted when a palette is fitted, with four bits for each channel.
 const COLOURS: u64 = 1 << 16;
 const NANOS_PER_COLOUR: u64 = 300;
 /// Time to find the palette index of a pixel, in ns.

@@ -197,8 +197,8 @@ impl File<'_> {
         ffi::coefficients(&reading, &sizes.collect::<Vec<_>>())
     }
 
-    /// Returns the file with EOI directly after its only scan. Returns `None` if there are several scans, at full size,
-    /// or if nothing else follows the scan.
+    /// Returns the file with EOI directly after the data of its only scan, in place of everything that followed.
+    /// Returns `None` if only EOI followed, if the file may have several scans, or if `scale` is full size.
     fn without_tail(&self, scale: Scale) -> Option<Vec<u8>> {
         let header = &self.header;
         if scale == Scale::FULL || header.holds_coefficients() {
