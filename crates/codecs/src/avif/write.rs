@@ -190,7 +190,8 @@ impl Still<'_> {
         });
     }
 
-    /// Writes the colour properties, and calls `next` after each box.
+    /// Writes the properties for the colours (`colr` boxes), and calls `next` after each box, so that the caller can
+    /// assign the property to an item.
     pub(super) fn write_colour(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
         write_points(out, self.points, self.full_range);
         next();
@@ -208,7 +209,8 @@ impl Still<'_> {
         exif.map_or_else(Orientation::default, orientation_of)
     }
 
-    /// Writes the orientation as `irot` and `imir` boxes, and calls `next` after each of them.
+    /// Writes the orientation as `irot` and `imir` boxes, and calls `next` after each box, so that the caller can
+    /// assign the property to an item.
     pub(super) fn write_turns(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
         let orientation = self.orientation();
         // HEIF rotates first and mirrors second; EXIF has the opposite order.

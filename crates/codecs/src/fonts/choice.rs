@@ -103,8 +103,8 @@ impl Fonts {
         })
     }
 
-    /// Returns the distance between the style of a face and the requested style. The face with the smallest distance is
-    /// used.
+    /// Returns how much a face differs from the request: in having coloured glyphs, in italics, in width and in weight,
+    /// compared in this order. The face with the smallest value is used.
     fn distance(
         &self,
         face: usize,

@@ -185,8 +185,8 @@ pub(super) struct Writer<'a> {
     encoder: Encoder<'a>,
     clock: Clock,
     previous: Option<Frame>,
-    /// Place and duration in ticks of the last frame. It is buffered until the next one arrives, because the encoder
-    /// has to know which frame is the last.
+    /// Place, and duration in ticks, of the latest frame. The frame is encoded only when the next one arrives or the
+    /// animation ends, because libjxl has to know which frame is the final one.
     last_frame: Option<(Place, u32)>,
     interrupt: &'a dyn Interrupt,
 }

@@ -110,8 +110,9 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// Returns settings that prevent a palette from being chosen by default, for files that consist of several images or
-/// have a fixed depth. They name a filter, because an explicit filter, even the default one, disables that choice.
+/// Returns settings for images that must not get a palette by default, because they are parts of a file or have a fixed
+/// depth. If the request sets neither the filter nor the compression, the returned settings name the default filter: an
+/// explicit filter prevents the palette.
 pub(crate) fn in_full_colour(how: &Encode) -> Encode {
     let mut full = how.clone();
     if !Settings::are_explicit(how) {

@@ -17,13 +17,15 @@ use super::{images, undrawn};
 use crate::drawn::Drawing;
 use crate::guard;
 
-/// Maximum time in ns for drawing, in addition to `WORK_PER_PIXEL` for each px.
+/// Base of the time limit for drawing, in ns. The limit is `WORK` plus `WORK_PER_PIXEL` for each pixel of the image,
+/// but at most `MOST_WORK`.
 const WORK: f64 = 1e9;
 
-/// Maximum time in ns for drawing for each px of the image, enough to paint a large image several times.
+/// Time in ns by which each pixel of the image increases the time limit for drawing. It is enough to paint a large
+/// image several times.
 const WORK_PER_PIXEL: f64 = 300.0;
 
-/// Maximum time in ns for drawing, for images of any size.
+/// Maximum of the time limit for drawing, in ns, for images of any size.
 const MOST_WORK: f64 = 1.8e9;
 
 /// Maximum time in ns for reading a document before it is drawn, including all repetitions. Reading also strokes

@@ -56,8 +56,8 @@ pub(super) enum Colours {
     /// An index into a palette of red, green and blue.
     Palette(Vec<[u8; 3]>),
     Cmyk,
-    /// CIE L*a*b* under D50. If `signed`, a* and b* are signed numbers, otherwise their zero is in the middle of the
-    /// range (`ICC`).
+    /// CIE L*a*b* under D50. If `signed`, a* and b* are signed numbers (photometric interpretation `CIELab`), otherwise
+    /// their zero is in the middle of the range (`ICCLab`).
     Lab {
         signed: bool,
     },

@@ -42,7 +42,7 @@ const LEAST_SECONDS: u64 = 2;
 /// Limit in seconds of processor time for writing an animation, whose number of frames is not known in advance.
 pub(super) const WRITING: u64 = 600;
 
-/// Maximum bytes of facts and metadata in an answer, in addition to the pixels.
+/// Maximum bytes of image properties and metadata in an answer, in addition to the pixels.
 pub(super) const FACTS: u64 = 64 << 20;
 
 impl Workers {
