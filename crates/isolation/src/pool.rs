@@ -376,8 +376,8 @@ const MOST_JOBS: u32 = 1000;
 /// Interval at which a caller that waits for a worker or its answer checks whether the result is still needed.
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
-/// Waits for the next order. If none arrives within `pause`, returns an order to start a worker, which retries a failed start.
-/// Returns `None` if the pool was dropped.
+/// Waits for the next order and returns it. If none arrives within `pause`, returns an order to start a worker, so that
+/// a failed start is retried. Returns `None` if the pool was dropped.
 fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
     let Some(pause) = pause else {
         return orders.recv().ok();

@@ -224,7 +224,7 @@ pub(super) fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) 
 }
 
 impl Crop {
-    /// Converts the crop from pixels to samples of a subsampled plane.
+    /// Converts the crop from pixels to samples of a plane in which a sample spans `across` × `down` pixels.
     fn subsample(self, (across, down): (u32, u32)) -> Self {
         Self {
             x: self.x / across,

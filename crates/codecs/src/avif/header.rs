@@ -252,7 +252,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// Returns width and height in px as shown, before orientation is applied.
+    /// Returns width and height in px of the image after cropping and before its orientation is applied.
     pub(super) fn size(&self) -> (u32, u32) {
         match self.crop {
             Some(crop) => (crop.width, crop.height),

@@ -50,8 +50,9 @@ impl Still<'_> {
         out
     }
 
-    /// Returns all boxes before the data of a sequence whose first image is this one. The data, which are `length`
-    /// bytes long, have to begin with this image's items, in the order in which a still image has them.
+    /// Returns the beginning of a file with a sequence whose first image is this one: all boxes before the data.
+    /// `length` is that of the data in bytes. The data must begin with the bytes of this image's items, in the order in
+    /// which [`Still::file`] writes them.
     pub(super) fn sequence_head(&self, movie: &Movie, length: usize) -> Vec<u8> {
         let exif = self.exif();
         self.head(&self.items(exif.as_deref()), Some(movie), length)

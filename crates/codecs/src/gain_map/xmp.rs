@@ -190,7 +190,7 @@ impl Properties {
     }
 }
 
-/// Returns an XMP packet with a single description.
+/// Returns an XMP packet with a single `rdf:Description`, which has these attributes and the content `inside`.
 pub(crate) fn packet(attributes: &str, inside: &str) -> String {
     format!(
         "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"{RDF}\">\

@@ -151,6 +151,9 @@ fn largest(text: &str) -> f64 {
 }
 
 /// Returns an element's font size in px, given that of its parent. Relative units multiply with every level.
+///
+/// # Errors
+/// `Unsupported` if it is larger than [`HIGHEST`].
 pub(super) fn font_size(value: &str, parent: f32) -> Result<f32> {
     let size = match value.parse::<Length>() {
         Ok(length) => pixels(length, parent) as f32,
@@ -200,7 +203,7 @@ pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Res
     }
 }
 
-/// Names of the lengths that [`check_length`] checks.
+/// Names of the attributes and style properties whose values [`check_length`] checks.
 pub(super) const LENGTHS: [&str; 4] = ["r", "rx", "ry", "stroke-width"];
 
 /// An upper bound on the lengths that percentages refer to, in px: the sides of view boxes and of elements inside them.

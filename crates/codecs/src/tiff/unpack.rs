@@ -142,7 +142,8 @@ fn modified_huffman(
     Some(())
 }
 
-/// Decodes the length of a run: multiples of 64, then the rest.
+/// Decodes the length in pixels of a run of one colour. It is coded as any number of multiples of 64, followed by a
+/// number below 64.
 fn run(colour: Color, bits: &mut impl BitReader) -> Option<u16> {
     let mut length = 0_u16;
     loop {

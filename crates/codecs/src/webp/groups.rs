@@ -184,7 +184,7 @@ impl Bits<'_> {
         Some(most)
     }
 
-    /// Reads a number whose magnitude is given by a prefix symbol.
+    /// Reads the rest of a length or distance that begins with this prefix symbol, and returns the length or distance.
     fn prefixed(&mut self, symbol: u32) -> Option<u64> {
         if symbol < 4 {
             return Some(u64::from(symbol) + 1);
@@ -261,7 +261,8 @@ const ORDER: [usize; 19] = [
 
 /// A prefix code for decoding.
 struct Code {
-    /// Symbol and code length by the next `SHORT` bits. The length is `LONG` if the code is longer than that.
+    /// For each value of the next [`SHORT`] bits, the symbol and the length of its code in bits. The length is [`LONG`]
+    /// if the code has more than [`SHORT`] bits.
     short: [(u16, u8); 1 << SHORT],
     /// Symbols in the order of their codes.
     symbols: Vec<u16>,

@@ -45,7 +45,7 @@ pub(super) struct Part<'a> {
     pub(super) duration: u32,
     /// Whether the frame replaces the earlier pixels or is blended over them.
     pub(super) blend: Blend,
-    /// What happens to the frame's area before the next frame.
+    /// What happens to the frame's area before the next frame is drawn.
     pub(super) disposal: Disposal,
 }
 
@@ -256,7 +256,8 @@ struct Contents<'a> {
     /// Number of times that the animation is played; 0 means forever.
     plays: u32,
     duration_ms: u64,
-    /// Whether some frame may make the canvas transparent again.
+    /// Whether a frame may make pixels of the canvas transparent again, by clearing its area or replacing the earlier
+    /// pixels.
     clears: bool,
     icc: Option<&'a [u8]>,
     exif: Option<&'a [u8]>,

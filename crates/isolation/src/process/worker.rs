@@ -336,8 +336,8 @@ fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// Returns the limit in bytes of the address space for a job that may allocate `memory` bytes, in a process whose address space
-/// had `base` bytes before its first job.
+/// Returns the limit in bytes on the address space of a process during a job that may allocate `memory` bytes. `base`
+/// is the size of its address space without the memory of jobs, in bytes.
 fn space(base: u64, memory: u64) -> u64 {
     base.saturating_add(memory).saturating_add(SLACK)
 }
