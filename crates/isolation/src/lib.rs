@@ -62,8 +62,8 @@ pub fn install(
     isolated(codecs, INSTALLED.get_or_init(|| pool), which)
 }
 
-/// Returns the codecs, with those that `which` selects replaced by codecs that run in the workers of `pool`. The returned
-/// codecs are never freed, so call this only once for a pool.
+/// Returns the codecs, with those that `which` selects replaced by codecs that run in the workers of `pool`. The
+/// returned codecs are never freed, so call this only once for a pool.
 #[must_use]
 pub fn isolated(
     codecs: &'static [&'static dyn Codec],

@@ -51,8 +51,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Starts the process that will start the workers. Call this before this process drops the privileges that starting a
-    /// process needs.
+    /// Starts the process that will start the workers. Call this before this process drops the privileges that starting
+    /// a process needs.
     ///
     /// # Errors
     /// If the system cannot start a process.
@@ -225,8 +225,8 @@ impl Pool {
         self.take(interrupt)
     }
 
-    /// Takes back a worker whose job is done. Ends it if it has reached its maximum number of jobs, or if enough others are
-    /// idle.
+    /// Takes back a worker whose job is done. Ends it if it has reached its maximum number of jobs, or if enough others
+    /// are idle.
     fn give_back(&self, worker: Worker) {
         if worker.jobs >= MOST_JOBS {
             self.replace(worker);

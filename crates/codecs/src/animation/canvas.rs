@@ -85,7 +85,7 @@ impl Canvas {
         Self::new(info.width, info.height, alpha)
     }
 
-    /// Creates an empty canvas of the given size in px, with an opacity plane if `alpha` is set because a composed
+    /// Creates an empty canvas of the given size in px. `alpha` adds an opacity plane, which is needed if a composed
     /// frame may be transparent.
     pub(crate) fn new(width: u32, height: u32, alpha: bool) -> Self {
         Self {

@@ -65,9 +65,9 @@ fn writable(sub: Subsampling) -> Subsampling {
     }
 }
 
-/// libaom's quantizer, 0 to 63, that gives the visual quality of a JPEG with a given quality, as pairs of quality and
-/// quantizer. Measured: SSIMULACRA2 is 75 at JPEG 76 to 85 and quantizer 16 to 11, and 60 at JPEG 44 to 58 and
-/// quantizer 31 to 30. Both ends are extrapolated.
+/// libaom's quantizer, 0 to 63, by quality, as pairs of a JPEG quality and the quantizer that gives the same visual
+/// quality. Measured with SSIMULACRA2: a score of 75 takes JPEG quality 76 to 85, or quantizer 16 to 11, and a score of
+/// 60 takes JPEG quality 44 to 58, or quantizer 31 to 30. The pairs at both ends are extrapolated.
 const QUANTIZERS: [(u8, u8); 6] = [(1, 63), (25, 46), (51, 31), (80, 13), (90, 8), (100, 2)];
 
 fn quantizer(how: &Encode) -> Option<u8> {

@@ -284,7 +284,7 @@ impl<'a> Header<'a> {
         depth(self.sequence.bits)
     }
 
-    /// Returns the header as an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         let (width, height) = self.size();
         let coded = self.colour.pixels();

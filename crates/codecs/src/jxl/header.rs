@@ -170,7 +170,7 @@ impl<'a> Header<'a> {
         Ok(())
     }
 
-    /// Converts the header to an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         Info {
             depth: self.depth,

@@ -97,7 +97,7 @@ fn placement(drawing_size: (f32, f32), info: &Info, window: &Window) -> Transfor
 /// Checks the cost of reading a document, and returns its background.
 ///
 /// # Errors
-/// `Unsupported` for a document that takes too long to read or needs more memory than planned.
+/// `Unsupported` for a document that takes too long to read or needs more than `memory` bytes.
 fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
     let (weight, ground) = document::weigh(document, Inside::Images, &Steps::new())?;
     let most = memory / UNIT_BYTES;
@@ -122,7 +122,7 @@ const MANY: u64 = 1_000_000_000;
 /// Checks the cost of drawing a document.
 ///
 /// # Errors
-/// `Unsupported` for a drawing that needs more time or memory than planned.
+/// `Unsupported` for a drawing that would take more time or memory than is permitted for its size.
 fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     let (width, height) = canvas;
     let pixels = u64::from(width) * u64::from(height);

@@ -218,7 +218,8 @@ impl<'a> Walk<'a, '_> {
     /// Checks the chains of templates: gradients, patterns and filters that refer to others of their kind with `href`.
     ///
     /// # Errors
-    /// `Unsupported` for long chains, and for cycles that do not return to the first template, which `usvg` does not detect.
+    /// `Unsupported` for long chains, and for cycles that do not return to the first template, which `usvg` does not
+    /// detect.
     fn templates(&self) -> Result<()> {
         for (first, element) in self.elements().iter().enumerate() {
             if !matches!(element.tag, Tag::Pattern | Tag::Gradient | Tag::Filter) {
@@ -243,8 +244,8 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Computes the weight (cost) of every drawn element, those of its children and references first, and returns that of
-    /// the root.
+    /// Computes the weight (cost) of every drawn element, those of its children and references first, and returns that
+    /// of the root.
     fn weigh(&mut self) -> Result<Weight> {
         // Two states for each element, within and outside of clip paths, and for the pseudo-element of a context's
         // paints.
@@ -628,7 +629,8 @@ struct Visit {
     first: usize,
     next: usize,
     weight: Weight,
-    /// Whether drawing follows only one of the edges, so that the maximum of the units counts instead of the sum.
+    /// Whether drawing follows only one of the element's edges. Then the units of the most expensive edge count instead
+    /// of the sum of all.
     is_choice: bool,
 }
 

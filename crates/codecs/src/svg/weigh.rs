@@ -11,9 +11,9 @@ use super::{filters, strokes};
 /// The reason why a drawing is rejected.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
-    /// More work than the budget.
+    /// More work than the budget permits.
     Work,
-    /// More memory at one time than planned. The value is the number of bytes needed.
+    /// More memory at one time than the limit. The value is the number of bytes that the drawing needs.
     Memory(u64),
     /// The drawing contains a number that `resvg` cannot compute with.
     Number,

@@ -281,7 +281,7 @@ fn has_prediction(directory: &Directory<'_>, bits: u32, compression: u64) -> Res
 /// Returns the tables that the JPEGs of strips or tiles share. They are prepended to each JPEG for decoding.
 ///
 /// # Errors
-/// If they are too long.
+/// `Broken` if the tables have more than [`MOST_TABLE_BYTES`] bytes.
 fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
     match directory.raw(347) {
         Some(tables) if tables.len() > MOST_TABLE_BYTES => Err(broken(&format!(

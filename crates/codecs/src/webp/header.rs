@@ -119,7 +119,7 @@ impl<'a> Header<'a> {
         (self.frame.x, self.frame.y, width, height) == (0, 0, self.width, self.height)
     }
 
-    /// Converts the header to an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         let features = &self.frame.features;
         Info {
@@ -163,7 +163,7 @@ impl<'a> Part<'a> {
     /// Checks the number of groups of prefix codes in a bitstream, because libwebp allocates tables for each of them.
     ///
     /// # Errors
-    /// `Unsupported` if the tables would take more memory than planned.
+    /// `Unsupported` if the tables would take more memory than the estimated cost of decoding includes.
     pub(super) fn check_groups(&self) -> Result<()> {
         let Features { width, height, .. } = self.features;
         // For a still image, the data is the whole file.
@@ -174,11 +174,11 @@ impl<'a> Part<'a> {
         groups::check(chunks, (width, height))
     }
 
-    /// Checks that a frame is inside its canvas, which is `width` × `height` px. All readers require this, and no
-    /// memory is planned for a larger frame.
+    /// Checks that a frame is inside its canvas, which is `width` × `height` px. All readers require this, and the
+    /// estimated cost of decoding includes no memory for a larger frame.
     ///
     /// # Errors
-    /// If it extends beyond the canvas.
+    /// `Broken` if the frame extends beyond the canvas.
     pub(super) fn check_inside(&self, width: u32, height: u32) -> Result<()> {
         let inside =
             |at: u32, length: u32, side: u32| u64::from(at) + u64::from(length) <= u64::from(side);

@@ -123,8 +123,8 @@ impl Workers {
         bytes_of(window.to.0, window.to.1, traits)
     }
 
-    /// Adds the memory that only a worker process needs to a cost: a copy of the file (`bytes`), and the image (`image` bytes)
-    /// before it is sent.
+    /// Adds the memory that only a worker process needs to a cost: a copy of the file (`bytes`), and the image (`image`
+    /// bytes) before it is sent.
     pub(super) fn with_worker_memory(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
         match self.isolation.reads {
             true => cost.and_scratch(bytes.saturating_add(image)),

@@ -288,8 +288,8 @@ fn decode<'a>(how: &How, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> De
     }
 }
 
-/// Interrupt that fires if the server has sent a message or closed the socket before the answer: the result is then no longer
-/// needed.
+/// Interrupt that fires if the server has sent a message or closed the socket before the answer: the result is then no
+/// longer needed.
 struct Cancellation<'a> {
     socket: &'a OwnedFd,
     /// When the socket was last checked, and the result; cached because each check is a system call.
@@ -354,7 +354,8 @@ fn limit_processor_time(seconds: u64) -> io::Result<()> {
     limit(Resource::Cpu, soft, None)
 }
 
-/// Sets a resource limit of this process. A `hard` limit cannot be raised later; without one, the present hard limit is kept.
+/// Sets a resource limit of this process. A `hard` limit cannot be raised later; without one, the present hard limit is
+/// kept.
 fn limit(resource: Resource, soft: u64, hard: Option<u64>) -> io::Result<()> {
     let maximum = hard.or_else(|| rustix::process::getrlimit(resource).maximum);
     let current = Some(maximum.map_or(soft, |hard| hard.min(soft)));

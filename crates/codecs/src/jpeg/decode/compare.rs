@@ -338,7 +338,8 @@ fn alike(
     Ok(())
 }
 
-/// Whether the block has a coefficient nearly four times as strong as 8-bit samples can produce.
+/// Whether a dequantised coefficient of the block has a magnitude of 4000 or more, nearly four times the maximum that
+/// 8-bit samples produce.
 fn goes_far(blocks: &Coefficients, (x, y): (usize, usize)) -> bool {
     let at = (y * blocks.wide as usize + x) * 64;
     let block = blocks.values[at..at + 64].iter().zip(&blocks.factors);
