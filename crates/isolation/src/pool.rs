@@ -32,7 +32,8 @@ pub struct Settings {
     pub program: Program,
     /// Number of workers to keep ready: the number of threads that use them.
     pub ready: usize,
-    /// Maximum memory of a plan in bytes. A worker may allocate 1.5 times as much, whatever its job.
+    /// Maximum memory in bytes that the plan of a request may need. A worker may allocate 1.5 times as much, whatever
+    /// its job.
     pub memory: u64,
     /// Maximum bytes of free buffers that each worker keeps, wiped, between its jobs. Values above
     /// [`AT_REST`](crate::AT_REST) minus [`BARE`](crate::BARE) have no further effect.

@@ -85,9 +85,9 @@ fn quantizer(how: &Encode) -> Option<u8> {
     Some((coarse + share * (fine - coarse)).round() as u8)
 }
 
-/// libaom's speed by effort, 0 to 9. There is no worthwhile setting between speeds 6 and 5: at speed 6, libaom's search
-/// for the key frames of films (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) saves 0.7 % of the bytes
-/// at SSIMULACRA2 70 and 1.2 % at 75, but takes 1.5 times as long.
+/// libaom's speed by effort, 0 to 9. No speed between 6 and 5 would be worthwhile: at speed 6, libaom's mode for films
+/// (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) saves 0.7 % of the bytes at an SSIMULACRA2 score of 70
+/// and 1.2 % at 75, but takes 1.5 times as long.
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
 /// Encoding time in ns per px by speed: means over eight photos of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5,
@@ -95,16 +95,16 @@ const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 /// the mean. The values for speeds 3 and 4 are extrapolated.
 const NANOS: [u64; 10] = [0, 0, 0, 9000, 4000, 1750, 430, 250, 190, 45];
 
-/// Maximum mean time in ns for encoding a frame. libaom cannot be interrupted within a frame, so larger frames are
-/// encoded at a higher speed.
+/// Maximum time in ns for encoding a frame, as estimated from mean times. libaom cannot be interrupted within a frame,
+/// so frames that would take longer are encoded at a higher speed.
 const MOST_NANOS: u64 = 4_000_000_000;
 
 /// Speeds if no `effort` is requested, as pairs of the largest area in px and the speed. Larger images get the fastest
 /// speed, 9.
 const USUAL: [(u64, u8); 2] = [(1_200_000, 6), (2_500_000, 8)];
 
-/// Returns the encoder's speed for an area in px: that of `effort`, or the default for the area, and always fast enough
-/// for `MOST_NANOS`.
+/// Returns libaom's speed for an image of this number of pixels: that of the requested effort or, without one, the
+/// default for the size. It is higher if encoding would otherwise take longer than `MOST_NANOS`.
 fn speed(pixels: u64, how: &Encode) -> u8 {
     let preferred_speed = match how.effort {
         Some(effort) => SPEEDS[usize::from(effort.min(9))],

@@ -71,8 +71,8 @@ impl Properties {
         sound.then_some(Self::Apple(apple))
     }
 
-    /// Converts the properties to the parameters of ISO 21496-1. Returns `None` if they are inconsistent or cannot be
-    /// expressed there.
+    /// Converts the properties to the parameters of ISO 21496-1. Returns `None` if the properties are inconsistent or
+    /// have no equivalent in ISO 21496-1.
     pub(super) fn acts(&self) -> Option<Acts> {
         let Self::Hdrgm(properties) = self else {
             return None;

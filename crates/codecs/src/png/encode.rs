@@ -77,7 +77,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     Ok(file)
 }
 
-/// Estimates the cost of encoding per byte of samples, measured with photos on one core.
+/// Estimates the cost of encoding, which is proportional to the bytes of the samples. Measured with photos on one core.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let reduced = palette::most(how).is_some() || how.few_colours;
@@ -169,8 +169,8 @@ impl Settings {
         }
     }
 
-    /// Returns the settings for palette indices. Neighbouring indices are unrelated, so filtering does not help, and
-    /// rows repeat.
+    /// Returns the settings for palette indices. Filtering does not help, because neighbouring indices are unrelated.
+    /// zlib helps, because rows repeat.
     fn of_indices(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(PALETTE_LEVEL)),
@@ -186,7 +186,8 @@ impl Settings {
         }
     }
 
-    /// Returns whether the request sets the filter or the compression.
+    /// Returns whether the request sets the filter or the compression. An effort of 0 counts as well, because it
+    /// implies the fast compressor.
     fn are_explicit(how: &Encode) -> bool {
         how.effort == Some(0) || how.option(&LEVEL).is_some() || how.option(&FILTER).is_some()
     }

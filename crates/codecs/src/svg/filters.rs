@@ -17,7 +17,7 @@ const RESULT: f64 = 4.0;
 /// and a buffer of floating-point numbers.
 const RUNNING: f64 = 14.0;
 
-/// Spends the cost of a filter on a layer.
+/// Subtracts the cost of applying a filter to the layer `on` from the budget.
 ///
 /// # Errors
 /// If the budget is exceeded, or the filter contains a number that `resvg` cannot compute with.

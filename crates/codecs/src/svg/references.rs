@@ -244,8 +244,8 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Computes the weight (cost) of every drawn element, those of its children and references first, and returns that
-    /// of the root.
+    /// Computes the weight (cost) of every drawn element, after those of its children and of the elements that it
+    /// refers to. Returns the weight of the root.
     fn weigh(&mut self) -> Result<Weight> {
         // Two states for each element, within and outside of clip paths, and for the pseudo-element of a context's
         // paints.
@@ -624,8 +624,8 @@ impl<'a> Walk<'a, '_> {
 /// The state of an element whose edges are being followed.
 struct Visit {
     place: Place,
-    /// Index of the element's first edge in the list of edges of all open elements. Its edges end where those of the
-    /// next open element begin.
+    /// Index of the element's first edge in the list of the edges of all elements that are being visited. The edges of
+    /// the element that is visited next inside this one begin where its own end.
     first: usize,
     next: usize,
     weight: Weight,

@@ -157,7 +157,10 @@ impl Weighing {
         }
     }
 
-    /// Calls `run` with `bytes` more bytes counted as allocated.
+    /// Calls `run` while `bytes` more bytes count as allocated.
+    ///
+    /// # Errors
+    /// [`Refused::Memory`] if more bytes would be allocated than permitted; those of `run`.
     pub(super) fn holding(
         &mut self,
         bytes: f64,

@@ -33,7 +33,7 @@ pub(super) struct Ceiling<'a> {
 pub(super) const PROBE: Duration = Duration::from_secs(1);
 
 /// Factor by which a job may exceed its estimated processor time. `./dev bench plans` measures by how much requests
-/// exceed their plans.
+/// exceed their estimates.
 const SAFETY: u64 = 8;
 
 /// Seconds of processor time that every job may use in addition to its estimated time.
