@@ -120,8 +120,8 @@ impl<'a> Walk<'a, '_> {
         self.outline.target(self.refers(element, property))
     }
 
-    /// Removes references that `usvg` also removes: those of a pattern, clip path, mask or filter to itself, and those
-    /// back to it from an element that it refers to. Longer cycles are rejected later.
+    /// Removes the references that `usvg` removes, too: references of a pattern, clip path, mask or filter to itself,
+    /// and references back to it from an element that it refers to. Longer cycles are rejected later.
     fn remove_cycles(&mut self) -> Result<()> {
         for (tag, property) in [
             (Tag::Pattern, Property::Fill),
