@@ -53,7 +53,7 @@ impl Drawing {
         layer.saturating_mul(self.layers).saturating_add(small)
     }
 
-    /// Returns the memory in bytes of the elements of a file of `bytes` bytes.
+    /// Returns the memory in bytes that the elements of a file take after parsing, for a file of `bytes` bytes.
     pub(crate) fn for_file(&self, bytes: u64) -> u64 {
         bytes
             .saturating_mul(self.memory_per_byte)

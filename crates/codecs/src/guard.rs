@@ -2,7 +2,8 @@
 
 use andon_pixels::{Bound, Decode, Error, Info, Interrupt, Limits, Metadata, Result};
 
-/// Checks that an image has the probed size, and that this is within the limits.
+/// Checks that an image has the size in `info`, which was read by probing the same bytes, and that this size is within
+/// the limits.
 ///
 /// # Errors
 /// `Limit`; `Internal` for a different size.

@@ -2,9 +2,9 @@
 
 use crate::proposals::SIDE;
 
-/// Number of sums for a cell of a patch. With dx and dy as the horizontal and vertical differences at a pixel, they are
-/// the sums of dx and of |dx| over the pixels with dy ≥ 0, the same for dy < 0, and the sums of dy and of |dy| over the
-/// pixels with dx ≥ 0, and for dx < 0.
+/// Number of sums for each cell of a patch. dx and dy are the horizontal and vertical differences at a pixel. The sums
+/// are those of dx and of |dx|, once over the pixels with dy ≥ 0 and once over those with dy < 0, and those of dy and
+/// of |dy|, once over the pixels with dx ≥ 0 and once over those with dx < 0.
 const SUMS: usize = 8;
 
 /// Number of values that describe a patch: the sums of its 2 × 2 cells.

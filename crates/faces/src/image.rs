@@ -78,8 +78,8 @@ impl<'a> Gray<'a> {
     }
 }
 
-/// Returns, for each of `to` px along a side that had `from` px, the original pixel to interpolate from and the
-/// distance towards the next one.
+/// For scaling a side of `from` px to `to` px: returns, for each new pixel, the index of the old pixel before it, and
+/// the position between that pixel and the next one, from 0 to 1.
 fn points(from: usize, to: usize) -> Vec<(usize, f64)> {
     let ratio = from as f64 / to as f64;
     let point = |at: usize| {

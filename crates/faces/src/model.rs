@@ -11,8 +11,8 @@ use crate::proposals::{Cascade, GROUP, SIDE, VALUES};
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) cascades: Vec<Cascade>,
-    /// The stages after the cascades, each with its networks. All networks run one after the other, including those of the
-    /// same stage.
+    /// The stages after the cascades, each with its networks. All networks run one after the other, including those of
+    /// the same stage.
     pub(crate) stages: Vec<Vec<Network>>,
 }
 

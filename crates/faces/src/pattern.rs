@@ -1,5 +1,5 @@
-//! Locally assembled binary patterns: each tells which of the eight blocks around a block are no brighter than that
-//! block. Blocks are 3 × 3 px, so a pattern covers 9 × 9 px.
+//! Locally assembled binary patterns. A pattern compares a block of 3 × 3 px with the eight blocks around it: each of
+//! its eight bits tells whether one of them is no brighter than the middle block. A pattern covers 9 × 9 px.
 
 /// Side of a block in px. A pattern compares a block with the eight around it.
 const BLOCK: usize = 3;

@@ -1,5 +1,5 @@
-//! Messages over a socket. A message starts with its kind (1 byte) and two lengths (8 bytes each); the head of small values and
-//! the large values follow.
+//! Messages over a socket. A message starts with its kind (1 byte) and two lengths (8 bytes each). The small values
+//! (the head) and the large values follow.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,7 +12,8 @@ use crate::wire::{Input, Output, Wire, garbled_message};
 /// Bytes of a message before its head: the kind (1) and two lengths (8 each).
 pub(crate) const START: usize = 17;
 
-/// Maximum length in bytes of a message's head, which contains facts, errors and recipe options.
+/// Maximum length in bytes of a message's head, which contains values such as image properties, errors and recipe
+/// options.
 const LONGEST_HEAD: u64 = 1 << 20;
 
 /// What a channel does while the other side is not ready to send or receive. An error aborts the transfer.

@@ -1,4 +1,5 @@
-//! Cache of recently read headers. A file's header is needed once for its facts and again for every plan.
+//! Cache of the properties of recently read files. They are needed once when a file is probed, and again for every
+//! plan.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use andon_pixels::Info;
 use blake3::Hash;
 
-/// Facts of the most recently read files, by the hash of the file's content.
+/// Properties of the most recently read files, by the hash of the file's content.
 #[derive(Debug, Default)]
 pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
 
@@ -14,7 +15,7 @@ pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
 const MAX_FILES: usize = 64;
 
 impl Facts {
-    /// Returns the facts of a file, from the cache or from `read`.
+    /// Returns the properties of a file, from the cache or from `read`.
     ///
     /// # Errors
     /// Those of `read`; errors are not cached.

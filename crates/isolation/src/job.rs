@@ -8,8 +8,8 @@ use andon_recipe::Area;
 
 use crate::wire::{Input, List, Output, Wire, fields, variants};
 
-/// Version of the protocol between the server and its workers. When the server starts, both are of the same version, so a
-/// worker with another version was started from a file that has been replaced since.
+/// Version of the protocol between the server and its workers. When the server starts, both are of the same version, so
+/// a worker with another version was started from a file that has been replaced since.
 pub(crate) const VERSION: u32 = 1;
 
 /// First message of a worker.
@@ -44,8 +44,8 @@ pub(crate) enum Kind {
     Finish = b'F',
     /// To the worker: the open animation is closed, and no more of its frames are needed.
     Close = b'E',
-    /// To the worker: stop the current job, because its answer is no longer needed. A worker that has already sent the answer
-    /// ignores this.
+    /// To the worker: stop the current job, because its answer is no longer needed. A worker that has already sent the
+    /// answer ignores this.
     Cancel = b'C',
     /// To the server: an [`Answer`].
     Answer = b'A',

@@ -1,10 +1,10 @@
 //! Codecs that run in separate processes.
 //!
-//! Decoders and encoders process untrusted files, and most of them are third-party code that cannot be bounded or interrupted
-//! from inside. This crate runs them in *worker processes*. A worker process has one socket and the fonts; it has no key, file,
-//! connection or data of other workers, and its system calls are restricted to those that computing needs. The server sends the
-//! arguments of a codec's method and receives its result: facts and samples, which are checked against the request. If a worker
-//! dies, only its current job fails.
+//! Decoders and encoders process untrusted files, and most of them are third-party code that cannot be bounded or
+//! interrupted from inside. This crate runs them in *worker processes*. A worker process has one socket and the fonts;
+//! it has no key, file, connection or data of other workers, and its system calls are restricted to those that
+//! computing needs. The server sends the arguments of a codec's method and receives its result: image properties and
+//! samples, which are checked against the request. If a worker dies, only its current job fails.
 //!
 //! [`install`] takes a list of codecs and returns one with the same interface whose work is done in worker processes.
 //!
@@ -62,8 +62,8 @@ pub fn install(
     isolated(codecs, INSTALLED.get_or_init(|| pool), which)
 }
 
-/// Returns the codecs, with those that `which` selects replaced by codecs that run in the workers of `pool`. The returned
-/// codecs are never freed, so call this only once for a pool.
+/// Returns the codecs, with those that `which` selects replaced by codecs that run in the workers of `pool`. The
+/// returned codecs are never freed, so call this only once for a pool.
 #[must_use]
 pub fn isolated(
     codecs: &'static [&'static dyn Codec],

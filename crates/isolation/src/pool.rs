@@ -32,7 +32,8 @@ pub struct Settings {
     pub program: Program,
     /// Number of workers to keep ready: the number of threads that use them.
     pub ready: usize,
-    /// Maximum memory of a plan in bytes. A worker may allocate 1.5 times as much, whatever its job.
+    /// Maximum memory in bytes that the plan of a request may need. A worker may allocate 1.5 times as much, whatever
+    /// its job.
     pub memory: u64,
     /// Maximum bytes of free buffers that each worker keeps, wiped, between its jobs. Values above
     /// [`AT_REST`](crate::AT_REST) minus [`BARE`](crate::BARE) have no further effect.
@@ -51,8 +52,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Starts the process that will start the workers. Call this before this process drops the privileges that starting a
-    /// process needs.
+    /// Starts the process that will start the workers. Call this before this process drops the privileges that starting
+    /// a process needs.
     ///
     /// # Errors
     /// If the system cannot start a process.
@@ -225,8 +226,8 @@ impl Pool {
         self.take(interrupt)
     }
 
-    /// Takes back a worker whose job is done. Ends it if it has reached its maximum number of jobs, or if enough others are
-    /// idle.
+    /// Takes back a worker whose job is done. Ends it if it has reached its maximum number of jobs, or if enough others
+    /// are idle.
     fn give_back(&self, worker: Worker) {
         if worker.jobs >= MOST_JOBS {
             self.replace(worker);
@@ -376,8 +377,8 @@ const MOST_JOBS: u32 = 1000;
 /// Interval at which a caller that waits for a worker or its answer checks whether the result is still needed.
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
-/// Waits for the next order. If none arrives within `pause`, returns an order to start a worker, which retries a failed start.
-/// Returns `None` if the pool was dropped.
+/// Waits for the next order and returns it. If none arrives within `pause`, returns an order to start a worker, so that
+/// a failed start is retried. Returns `None` if the pool was dropped.
 fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
     let Some(pause) = pause else {
         return orders.recv().ok();

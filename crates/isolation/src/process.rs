@@ -1,9 +1,10 @@
 //! The two kinds of process besides the server: workers, and the *starter* that starts them.
 //!
-//! A program whose `main` begins with [`as_process`] can be started as either. The server drops privileges and then can neither
-//! start nor end a process. The starter does both for it: it is a separate process from the beginning, and it has no other data
-//! of the server. A worker is a newly executed program, not a copy of the server. It inherits no environment variables and no
-//! open files, except for a socket (as standard input) and the file that all workers share, if any (as standard output).
+//! A program whose `main` begins with [`as_process`] can be started as either. The server drops privileges and then can
+//! neither start nor end a process. The starter does both for it: it is a separate process from the beginning, and it
+//! has no other data of the server. A worker is a newly executed program, not a copy of the server. It inherits no
+//! environment variables and no open files, except for a socket (as standard input) and the file that all workers
+//! share, if any (as standard output).
 
 mod starter;
 mod worker;
@@ -66,10 +67,10 @@ impl Program {
     }
 }
 
-/// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns the result
-/// when the worker or starter has finished, or `None` if the process is neither. Call this first in `main`. A worker calls
-/// `adopt` with [the file that all workers share](crate::Settings::shared), if there is one, before it restricts its system
-/// calls.
+/// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns the
+/// result when the worker or starter has finished, or `None` if the process is neither. Call this first in `main`. A
+/// worker calls `adopt` with [the file that all workers share](crate::Settings::shared), if there is one, before it
+/// restricts its system calls.
 #[must_use]
 pub fn as_process(
     codecs: &'static [&'static dyn Codec],
@@ -154,6 +155,6 @@ const WORKER: &str = "worker";
 /// Role of a process that only reports whether it has the server's version, by its exit code.
 const CHECK: &str = "check";
 
-/// Version of the protocol between the server, the starter and the workers. It is the version of the program, because the
-/// protocol may change with every one.
+/// Version of the protocol between the server, the starter and the workers. It is the version of the program, because
+/// the protocol may change with every one.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -24,8 +24,8 @@ pub(crate) enum Disposal {
 }
 
 impl Disposal {
-    /// Whether the rectangle becomes transparent. `Restore` has this effect, too, on the first frame, because the
-    /// canvas was empty before it.
+    /// Whether the frame's rectangle becomes transparent before the next frame is drawn. `Restore` does this, too, for
+    /// the first frame, because the canvas was empty before it.
     pub(crate) fn clears(self, is_first: bool) -> bool {
         self == Self::Clear || self == Self::Restore && is_first
     }
@@ -55,7 +55,10 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Creates a part from planes of red, green, blue and, if there are four, opacity.
+    /// Combines planes of red, green, blue and, if there are four, opacity with their place on the canvas.
+    ///
+    /// # Errors
+    /// `Internal` for another number of planes.
     pub(crate) fn new(place: Place, mut planes: Vec<Grid<u8>>) -> Result<Self> {
         let alpha = if planes.len() > 3 { planes.pop() } else { None };
         let rgb = <[Grid<u8>; 3]>::try_from(planes)
@@ -69,7 +72,7 @@ pub(crate) struct Canvas {
     width: u32,
     height: u32,
     planes: Vec<Grid<u8>>,
-    /// What is done with the last frame's rectangle before the next frame is drawn.
+    /// What happens to the rectangle of the frame that was drawn last, before the next frame is drawn.
     disposal: Disposal,
     place: Place,
     saved: Option<Vec<Grid<u8>>>,
@@ -82,7 +85,7 @@ impl Canvas {
         Self::new(info.width, info.height, alpha)
     }
 
-    /// Creates an empty canvas of the given size in px, with an opacity plane if `alpha` is set because a composed
+    /// Creates an empty canvas of the given size in px. `alpha` adds an opacity plane, which is needed if a composed
     /// frame may be transparent.
     pub(crate) fn new(width: u32, height: u32, alpha: bool) -> Self {
         Self {
@@ -209,7 +212,8 @@ impl Canvas {
     }
 }
 
-/// Mixes a colour with the one below it, each weighted by its visible share.
+/// Blends one channel of a pixel over the one below it. `cover` is the opacity of `above`, `opacity` that of `below`,
+/// both straight (not premultiplied). At least one of them must not be 0.
 fn mix(above: u8, cover: u8, below: u8, opacity: u8) -> u8 {
     let share = u32::from(cover) * 255;
     let rest = u32::from(opacity) * (255 - u32::from(cover));

@@ -2,8 +2,8 @@
 
 use andon_pixels::Delay;
 
-/// Converts delays and carries each rounding error over to the next frame, so that the whole animation keeps its
-/// duration.
+/// Converts frame delays to ticks of a given length. The rounding error of each delay is carried over to the next one,
+/// so that the whole animation keeps its duration.
 #[derive(Debug)]
 pub(crate) struct Clock {
     per_second: u32,
@@ -23,7 +23,8 @@ impl Clock {
         }
     }
 
-    /// Returns the number of ticks of the next frame.
+    /// Returns the number of ticks for which the next frame, with this delay, is shown. Call this once for each frame,
+    /// in order.
     pub(crate) fn ticks(&mut self, delay: Delay) -> u32 {
         if delay.per_second == self.per_second {
             return delay.ticks.min(self.most);

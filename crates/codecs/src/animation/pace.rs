@@ -1,46 +1,49 @@
-//! Delays for a format whose players replace short delays with long ones.
+//! Frame delays for a format whose players replace very short delays with longer ones, such as GIF.
 
 use andon_pixels::Delay;
 
-/// Places frames on a clock with a given number of ticks per second so that each is shown for a minimum number of
-/// ticks. Frames start as close to their own time as that allows. A frame is left out if its time ends before the
-/// previous frame has been shown for the minimum. The whole animation keeps its duration.
+/// Converts frame delays to ticks of a given length so that each frame is shown for a minimum number of ticks. Frames
+/// start as close to their own time as that allows. A frame is left out if its time ends before the previous frame has
+/// been shown for the minimum. The whole animation keeps its duration.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: u32,
     least: u64,
-    /// When the next frame begins in the source, in seconds.
+    /// Time in seconds at which the next frame begins in the source, which is the sum of all delays so far.
     seconds: f64,
-    /// When the last shown frame begins, in ticks.
+    /// Time in ticks at which the latest frame that is shown begins.
     last_start: u64,
-    /// Number of ticks for which the frame before the last shown one is displayed, if there is one: `least` or more.
+    /// Number of ticks between the beginnings of the latest two frames that are shown, at least `least`; `None` before
+    /// there are two.
     previous: Option<u64>,
 }
 
-/// Whether a frame is shown or left out.
+/// Whether a frame is shown or left out of the animation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// The frame is shown, which also determines how long the one before it stays.
+    /// The frame is shown. Its beginning ends the frame that was shown before it.
     Shown {
-        /// Number of ticks for which the previous frame is shown, if there is one.
+        /// Number of ticks for which the frame shown before this one lasts; `None` for the first frame.
         previous: Option<u64>,
     },
-    /// The frame is left out because there is no time for it.
+    /// The frame is left out, because its time ends before the frame shown before it has lasted for the minimum.
     LeftOut,
 }
 
-/// Durations of the last two frames.
+/// Durations of the last two frames of the animation that are not left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Number of ticks for which the last frame is shown, or `None` if there is no time for it.
+    /// Number of ticks for which the last frame is shown. `None` means that it has to be left out after all, because
+    /// too little time remains for it.
     pub(crate) last: Option<u64>,
-    /// Number of ticks for which the frame before the last one is shown. It may differ from the number announced in
-    /// `Turn::Shown`.
+    /// Number of ticks for which the frame before the last one is shown; `None` if there is none. This replaces the
+    /// number in `Turn::Shown`: it is less if the last frame has to start earlier to be shown for the minimum, and more
+    /// if the last frame is left out.
     pub(crate) previous: Option<u64>,
 }
 
 impl Pace {
-    /// Creates a clock of `per_second` ticks per second that shows each frame for `least` ticks or more.
+    /// Creates a `Pace` of `per_second` ticks per second that shows each frame for at least `least` ticks.
     pub(crate) fn new(per_second: u32, least: u64) -> Self {
         Self {
             per_second,
@@ -51,7 +54,7 @@ impl Pace {
         }
     }
 
-    /// Decides whether the next frame is shown.
+    /// Decides whether the next frame of the source, with this delay, is shown.
     pub(crate) fn turn(&mut self, delay: Delay) -> Turn {
         let first = self.seconds == 0.0;
         let start = self.now();

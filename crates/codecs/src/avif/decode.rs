@@ -40,11 +40,12 @@ pub(super) fn pixels(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     frame(header, colour, alpha)
 }
 
-/// Returns the offset in bytes at which the image ends: after the last of the leading boxes that belong to the format.
+/// Returns the offset in bytes at which the image ends. This is the end of its last box, before the first box of a type
+/// that AVIF files do not contain at the top level.
 ///
 /// # Errors
-/// `Broken` if one of these boxes is cut off. Errors of decoding the image from the bytes before that offset, except
-/// for limits and unsupported features.
+/// `Broken` if a box of the image is cut off. Errors of decoding the bytes before the returned offset, except `Limit`
+/// and `Unsupported`.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let is_known = |kind: &[u8; 4]| {
         matches!(
@@ -91,7 +92,7 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
 const NANOS_PER_BYTE: u64 = 90;
 /// Decoding time in ns per pixel, in addition to [`NANOS_PER_BYTE`].
 pub(super) const NANOS_PER_PIXEL: u64 = 4;
-/// Bytes of scratch memory per px and byte of a sample.
+/// Scratch memory of the decoder in bytes per pixel for 8-bit samples. Samples of more than 8 bits take twice as much.
 const SCRATCH: u64 = 5;
 const DECODER_BYTES: u64 = 6 << 20;
 
@@ -104,7 +105,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Decodes all tiles and copies them to their places.
+    /// Decodes all tiles of an image and copies each to its place on the canvas.
     pub(super) fn decode(
         items: &Items<'_>,
         coded: &Coded,
@@ -149,7 +150,8 @@ impl Canvas {
         }
     }
 
-    /// Copies a decoded image to its place in px. Pixels beyond the edges of the canvas are left out.
+    /// Copies a decoded image to the canvas, with its top left corner at (`x`, `y`) in px. Pixels beyond the edges of
+    /// the canvas are left out.
     pub(super) fn put(&mut self, image: &DecodedImage, x: u32, y: u32) -> Result<()> {
         if (image.layout(), image.bits()) != (self.layout, self.bits) {
             return Err(Error::broken(NAME, "its tiles are not of one kind"));
@@ -222,7 +224,7 @@ pub(super) fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) 
 }
 
 impl Crop {
-    /// Converts the crop from pixels to samples of a subsampled plane.
+    /// Converts the crop from pixels to samples of a plane in which a sample spans `across` × `down` pixels.
     fn subsample(self, (across, down): (u32, u32)) -> Self {
         Self {
             x: self.x / across,

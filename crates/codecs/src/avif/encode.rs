@@ -65,9 +65,9 @@ fn writable(sub: Subsampling) -> Subsampling {
     }
 }
 
-/// libaom's quantizer, 0 to 63, that gives the visual quality of a JPEG with a given quality, as pairs of quality and
-/// quantizer. Measured: SSIMULACRA2 is 75 at JPEG 76 to 85 and quantizer 16 to 11, and 60 at JPEG 44 to 58 and
-/// quantizer 31 to 30. Both ends are extrapolated.
+/// libaom's quantizer, 0 to 63, by quality, as pairs of a JPEG quality and the quantizer that gives the same visual
+/// quality. Measured with SSIMULACRA2: a score of 75 takes JPEG quality 76 to 85, or quantizer 16 to 11, and a score of
+/// 60 takes JPEG quality 44 to 58, or quantizer 31 to 30. The pairs at both ends are extrapolated.
 const QUANTIZERS: [(u8, u8); 6] = [(1, 63), (25, 46), (51, 31), (80, 13), (90, 8), (100, 2)];
 
 fn quantizer(how: &Encode) -> Option<u8> {
@@ -85,9 +85,9 @@ fn quantizer(how: &Encode) -> Option<u8> {
     Some((coarse + share * (fine - coarse)).round() as u8)
 }
 
-/// libaom's speed by effort, 0 to 9. There is no worthwhile setting between speeds 6 and 5: at speed 6, libaom's search
-/// for the key frames of films (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) saves 0.7 % of the bytes
-/// at SSIMULACRA2 70 and 1.2 % at 75, but takes 1.5 times as long.
+/// libaom's speed by effort, 0 to 9. No speed between 6 and 5 would be worthwhile: at speed 6, libaom's mode for films
+/// (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) saves 0.7 % of the bytes at an SSIMULACRA2 score of 70
+/// and 1.2 % at 75, but takes 1.5 times as long.
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
 /// Encoding time in ns per px by speed: means over eight photos of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5,
@@ -95,16 +95,16 @@ const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 /// the mean. The values for speeds 3 and 4 are extrapolated.
 const NANOS: [u64; 10] = [0, 0, 0, 9000, 4000, 1750, 430, 250, 190, 45];
 
-/// Maximum mean time in ns for encoding a frame. libaom cannot be interrupted within a frame, so larger frames are
-/// encoded at a higher speed.
+/// Maximum time in ns for encoding a frame, as estimated from mean times. libaom cannot be interrupted within a frame,
+/// so frames that would take longer are encoded at a higher speed.
 const MOST_NANOS: u64 = 4_000_000_000;
 
 /// Speeds if no `effort` is requested, as pairs of the largest area in px and the speed. Larger images get the fastest
 /// speed, 9.
 const USUAL: [(u64, u8); 2] = [(1_200_000, 6), (2_500_000, 8)];
 
-/// Returns the encoder's speed for an area in px: that of `effort`, or the default for the area, and always fast enough
-/// for `MOST_NANOS`.
+/// Returns libaom's speed for an image of this number of pixels: that of the requested effort or, without one, the
+/// default for the size. It is higher if encoding would otherwise take longer than `MOST_NANOS`.
 fn speed(pixels: u64, how: &Encode) -> u8 {
     let preferred_speed = match how.effort {
         Some(effort) => SPEEDS[usize::from(effort.min(9))],
@@ -117,8 +117,8 @@ fn speed(pixels: u64, how: &Encode) -> u8 {
     (preferred_speed..9).find(in_time).unwrap_or(9)
 }
 
-/// Returns the encoding time relative to usual qualities, in tenths. Lower qualities have fewer coefficients, but are
-/// not counted as faster.
+/// Returns the encoding time in tenths of the time at quality 90 or below: 10 up to quality 90, rising to 20 at quality
+/// 100, and 40 for lossless.
 fn fineness(how: &Encode) -> u64 {
     match how.lossless {
         true => 40,
@@ -139,19 +139,20 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// Bytes of scratch memory per px, whatever the depth.
+/// Scratch memory of the encoder in bytes per pixel, in addition to `SCRATCH_PER_BYTE`.
 const SCRATCH: u64 = 40;
-/// Bytes of scratch memory per px and byte of a sample.
+/// Scratch memory of the encoder in bytes per pixel for 8-bit samples, in addition to `SCRATCH`. Samples of more than 8
+/// bits take twice as much.
 const SCRATCH_PER_BYTE: u64 = 12;
 const ENCODER_BYTES: u64 = 16 << 20;
 
 /// Longest side in px: AV1 stores sides in 16 bits.
 const MAX_SIDE: u64 = 65_536;
 
-/// Checks that an image can be stored in AV1 and encoded in time.
+/// Checks that an image is not too large for AV1, nor for encoding within `MOST_NANOS` at the highest speed.
 ///
 /// # Errors
-/// `Limit` if it cannot.
+/// `Limit` if it is too large.
 fn check(width: u32, height: u32) -> Result<()> {
     guard::side(super::NAME, width, height, MAX_SIDE)?;
     let most = MOST_NANOS / NANOS[9];
@@ -392,7 +393,8 @@ pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode)
     }
 }
 
-/// Bytes of scratch memory per px and byte of a sample. For 4:2:0, 75 were measured.
+/// Scratch memory of the encoder in bytes per pixel for 8-bit samples; samples of more than 8 bits take twice as much.
+/// For 8-bit 4:2:0, 75 were measured.
 const MOVING_SCRATCH_PER_BYTE: u64 = 96;
 
 /// Returns the encoder settings for the colours of a frame.

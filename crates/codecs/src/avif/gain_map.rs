@@ -34,7 +34,8 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     decode::pixels(&header, how)
 }
 
-/// Finds the header of the map as an image, and the ISO 21496-1 data with the parameters of the map.
+/// Finds the gain map of a file. Returns the header for decoding the map as an image, and the map's parameters in the
+/// binary form of ISO 21496-1.
 fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta")?;
     let mut items = Items::read(bytes, meta.data, NAME).ok()?;
@@ -58,7 +59,7 @@ fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     (version == VERSION).then_some((header, iso))
 }
 
-/// Maximum number of derived images among which the gain map's is searched.
+/// Maximum number of derived images (`tmap` items) that are searched for the one that belongs to the gain map.
 const MOST_DERIVED: usize = 8;
 
 /// A coded gain map.

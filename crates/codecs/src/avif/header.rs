@@ -94,7 +94,8 @@ pub(super) enum Meaning {
 pub(super) enum Mix {
     /// Luma, green difference, orange difference.
     YCgCo,
-    /// Luma with these weights of red and blue, and the differences of blue and of red.
+    /// Luma that weights red and blue by these two factors and green by the rest, with the chroma differences B − Y and
+    /// R − Y.
     Shares(f64, f64),
 }
 
@@ -251,7 +252,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// Returns width and height in px as shown, before orientation is applied.
+    /// Returns width and height in px of the image after cropping and before its orientation is applied.
     pub(super) fn size(&self) -> (u32, u32) {
         match self.crop {
             Some(crop) => (crop.width, crop.height),
@@ -283,7 +284,7 @@ impl<'a> Header<'a> {
         depth(self.sequence.bits)
     }
 
-    /// Returns the header as an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         let (width, height) = self.size();
         let coded = self.colour.pixels();
@@ -511,8 +512,8 @@ impl Coded {
     /// Returns the amount of decoding for the image.
     ///
     /// # Errors
-    /// `Broken` if its items contain more frames or units than any encoder writes for an image, or overlap so much that
-    /// their total length exceeds twice that of the file.
+    /// `Broken` if an item contains more frames or OBUs than any encoder writes for an image, or if the items overlap
+    /// so much that their total length exceeds twice that of the file.
     fn work(&self, items: &Items<'_>) -> Result<Work> {
         let mut work = Work::default();
         let mut bytes = 0;

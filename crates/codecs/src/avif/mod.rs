@@ -113,7 +113,8 @@ impl Codec for Avif {
 }
 
 impl AnimationDecoder for Avif {
-    /// Returns the traits of stored frames: each frame is a whole image and needs no composing.
+    /// Returns the traits of an animation's frames, which are those of the stored images, because each frame is a whole
+    /// image and needs no composing. Returns `None` for still images.
     fn composed(&self, info: &Info) -> Option<Traits> {
         info.animation.map(|_| self.decoded(info, Scales::FULL))
     }

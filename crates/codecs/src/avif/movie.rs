@@ -72,7 +72,7 @@ impl<'a> Movie<'a> {
     /// Checks that the file contains all of the sequence's images.
     ///
     /// # Errors
-    /// If it is cut off.
+    /// `Broken` if the file is cut off.
     pub(super) fn check_whole(&self) -> Result<()> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let mut samples = all.iter().flatten().flat_map(|track| &track.samples);
@@ -82,12 +82,12 @@ impl<'a> Movie<'a> {
         }
     }
 
-    /// Returns the coded pixels to decode for each shown image: the mean over the sequence, or the number for the first
-    /// image if that is larger.
+    /// Returns the number of coded pixels to decode for each shown image, colours and opacity together. For each of the
+    /// two tracks it is the mean over all images, or the number for the first image if that is larger.
     ///
     /// # Errors
-    /// `Broken` if there is more to decode than any encoder writes for this number of images, or the images overlap so
-    /// much that their total length exceeds twice that of the file.
+    /// `Broken` if there are more coded frames than any encoder writes for this number of images, or if the images
+    /// overlap so much that their total length exceeds twice that of the file.
     pub(super) fn work(&self) -> Result<u64> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let work = all.into_iter().flatten().map(|track| self.work_of(track));

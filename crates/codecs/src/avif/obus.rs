@@ -68,10 +68,10 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Counts the work for one image: an item, or a sample of a track.
+    /// Counts the frames and OBUs of one image, which is an item or a sample of a track.
     ///
     /// # Errors
-    /// `Broken` if there are more frames or units than any encoder writes for one image.
+    /// `Broken` if there are more frames or OBUs than any encoder writes for one image.
     pub(super) fn of(bitstream: &[u8]) -> Result<Self> {
         let too_many = |most: u32, what: &str| {
             let why = format!("one of its images consists of more than {most} {what}");

@@ -50,8 +50,9 @@ impl Still<'_> {
         out
     }
 
-    /// Returns all boxes before the data of a sequence whose first image is this one. The data, which are `length`
-    /// bytes long, have to begin with this image's items, in the order in which a still image has them.
+    /// Returns the beginning of a file with a sequence whose first image is this one: all boxes before the data.
+    /// `length` is that of the data in bytes. The data must begin with the bytes of this image's items, in the order in
+    /// which [`Still::file`] writes them.
     pub(super) fn sequence_head(&self, movie: &Movie, length: usize) -> Vec<u8> {
         let exif = self.exif();
         self.head(&self.items(exif.as_deref()), Some(movie), length)
@@ -190,7 +191,8 @@ impl Still<'_> {
         });
     }
 
-    /// Writes the colour properties, and calls `next` after each box.
+    /// Writes the properties for the colours (`colr` boxes), and calls `next` after each box, so that the caller can
+    /// assign the property to an item.
     pub(super) fn write_colour(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
         write_points(out, self.points, self.full_range);
         next();
@@ -208,7 +210,8 @@ impl Still<'_> {
         exif.map_or_else(Orientation::default, orientation_of)
     }
 
-    /// Writes the orientation as `irot` and `imir` boxes, and calls `next` after each of them.
+    /// Writes the orientation as `irot` and `imir` boxes, and calls `next` after each box, so that the caller can
+    /// assign the property to an item.
     pub(super) fn write_turns(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
         let orientation = self.orientation();
         // HEIF rotates first and mirrors second; EXIF has the opposite order.

@@ -94,8 +94,8 @@ impl Dib<'_> {
     }
 
     /// Returns the offset in bytes from the header at which pixels, mask and profile end. Missing padding of the last
-    /// row is not counted. The mask of a 32-bit icon may be missing or cut off, because the pixels have their own
-    /// opacity: it ends where `entry_length`, the length in the icon's directory entry, does.
+    /// row is not counted. The mask of a 32-bit icon may be missing or cut off, because its pixels have their own
+    /// opacity. The mask then ends at `entry_length`, the length that the icon's directory states for the entry.
     pub(crate) fn end(&self, entry_length: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let (width, height) = (self.width as usize, self.height as usize);
         let data = self.bytes.get(self.pixels_at..).unwrap_or_default();

@@ -84,7 +84,8 @@ impl Indices {
         self.x += 1;
     }
 
-    /// Writes one index `count` times; with 4 bits, two alternating indices.
+    /// Writes `count` pixels from the two 4-bit indices in `value` alternately, or with the index `value` if indices
+    /// have 8 bits.
     #[inline]
     fn run(&mut self, count: usize, value: u8, bits: u16) {
         // Pixels beyond the edge are skipped in one step, so that a long run costs no time.

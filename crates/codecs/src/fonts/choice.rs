@@ -53,11 +53,13 @@ impl Fonts {
         (selection, unknown)
     }
 
-    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks: the first
-    /// candidate that has all characters, otherwise the first that has the first visible character, otherwise `None`.
-    /// The candidates are, in this order: the requested faces and those preferred for the script (requested families
-    /// first, a default family last), and `last`, as far as they have coloured glyphs if and only if `is_emoji` is set;
-    /// then all faces, the closest in style first.
+    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks. This is
+    /// the first candidate that has all visible characters of the cluster, otherwise the first that has the first
+    /// visible character, otherwise `None`.
+    ///
+    /// The first candidates are the faces in `selection` and those preferred for `script` (the latter first if the text
+    /// names no family), then `last`. Of these, only faces with coloured glyphs are used if `is_emoji` is set, and
+    /// otherwise only faces without. Then all faces follow, those closest in style first.
     pub(crate) fn face_for(
         &self,
         cluster: &str,
@@ -101,8 +103,8 @@ impl Fonts {
         })
     }
 
-    /// Returns the distance between the style of a face and the requested style. The face with the smallest distance is
-    /// used.
+    /// Returns how much a face differs from the request: in having coloured glyphs, in italics, in width and in weight,
+    /// compared in this order. The face with the smallest value is used.
     fn distance(
         &self,
         face: usize,

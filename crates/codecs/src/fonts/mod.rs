@@ -110,7 +110,8 @@ impl Fonts {
     /// are skipped; see [`Fonts::ignored`].
     ///
     /// # Errors
-    /// If a folder cannot be read, the fonts are too large, a family is not among them or a script is unknown.
+    /// If a folder cannot be read, the font files are too large, a family in the settings is not among the loaded
+    /// fonts, or a script in the settings is unknown.
     pub fn load(settings: &FontSettings) -> Result<Self, FontError> {
         let (paths, mut files) = files::load(settings)?;
         files.push(FontFile::in_memory(BUNDLED.to_vec()));
@@ -255,8 +256,8 @@ impl Fonts {
         &self.ignored
     }
 
-    /// Returns a name that identifies the fonts and their preferences: it depends on the bytes of all fonts. Empty for
-    /// the bundled font alone.
+    /// Returns a hash of all font files and of the families that are preferred. It is empty for the bundled font alone,
+    /// with default settings.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

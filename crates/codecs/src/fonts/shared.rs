@@ -17,7 +17,7 @@ const FIRST: &str = "fonts 1";
 const LINES: u64 = 16 << 20;
 
 impl Fonts {
-    /// Writes the set to a file.
+    /// Writes the fonts and their preferences to a file that [`Fonts::read`] can read.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -40,7 +40,7 @@ impl Fonts {
         files.try_for_each(|font| file.write_all(font.peek().as_slice()))
     }
 
-    /// Reads a set that [`Fonts::write`] wrote to a file, and installs it.
+    /// Reads fonts that [`Fonts::write`] wrote to a file, and installs them for the whole process.
     ///
     /// # Errors
     /// Those of [`Fonts::read`].
@@ -50,11 +50,11 @@ impl Fonts {
         })
     }
 
-    /// Reads a set that [`Fonts::write`] wrote to a file. Each font is read when a text first needs it, so the file
-    /// must not change.
+    /// Reads fonts that [`Fonts::write`] wrote to a file. Each font is read from the file when a text first needs it,
+    /// so the file must not change.
     ///
     /// # Errors
-    /// If the file cannot be read or is of another kind.
+    /// If the file cannot be read, or [`Fonts::write`] did not write it.
     pub fn read(file: File) -> io::Result<Self> {
         let mut reader = BufReader::new(At { file: &file, at: 0 }.take(LINES));
         let mut at = 0;

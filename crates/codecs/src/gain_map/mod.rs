@@ -93,7 +93,7 @@ impl Acts {
     }
 }
 
-/// Returns the parameters of a gain map in the binary form, or `None` if they cannot be read.
+/// Returns the parameters of a gain map from their binary form in ISO 21496-1, or `None` if they cannot be read.
 pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     Acts::from_iso(iso)?;
     Some(GainParams {
@@ -102,8 +102,8 @@ pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     })
 }
 
-/// Returns the parameters of a JPEG that may be a gain map, from its XMP packet and its data in the binary form.
-/// Returns `None` if it is not a gain map.
+/// Returns the gain map parameters of a JPEG, from its XMP packet and from its data in the binary form of ISO 21496-1.
+/// Returns `None` if the JPEG is not a gain map, which is the case if neither contains parameters.
 pub(crate) fn of_jpeg(packet: Option<&[u8]>, iso: Option<&[u8]>) -> Option<GainParams> {
     let properties = packet.and_then(xmp::Properties::read);
     let iso = iso.filter(|iso| Acts::from_iso(iso).is_some());

@@ -71,8 +71,8 @@ impl Properties {
         sound.then_some(Self::Apple(apple))
     }
 
-    /// Converts the properties to the parameters of ISO 21496-1. Returns `None` if they are inconsistent or cannot be
-    /// expressed there.
+    /// Converts the properties to the parameters of ISO 21496-1. Returns `None` if the properties are inconsistent or
+    /// have no equivalent in ISO 21496-1.
     pub(super) fn acts(&self) -> Option<Acts> {
         let Self::Hdrgm(properties) = self else {
             return None;
@@ -190,7 +190,7 @@ impl Properties {
     }
 }
 
-/// Returns an XMP packet with a single description.
+/// Returns an XMP packet with a single `rdf:Description`, which has these attributes and the content `inside`.
 pub(crate) fn packet(attributes: &str, inside: &str) -> String {
     format!(
         "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"{RDF}\">\
@@ -198,8 +198,9 @@ pub(crate) fn packet(attributes: &str, inside: &str) -> String {
     )
 }
 
-/// Returns the values of a property that is an attribute of this node, or that is this element. Values are numbers and
-/// words, which contain no escape sequences.
+/// Returns the one or three values of the property `name` in the namespace `space`. `node` either has the property as
+/// an attribute or is itself the element of that name. Returns `None` if neither is the case, or if a value is not a
+/// plain number or word.
 fn values(node: Node<'_, '_>, space: &str, name: &str) -> Option<Vec<String>> {
     let plain = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.:".contains(&byte);

@@ -61,7 +61,8 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     })
 }
 
-/// Returns the cost of `extent`, for frames of the screen's size or, if they are larger, of their own.
+/// Returns the cost of `extent`, which unpacks all frames. Each is assumed to be as large as the logical screen, or as
+/// large as the largest frame if that is larger than the screen.
 pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     let one = cost(bytes, info);
     let each = info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos;

@@ -225,7 +225,7 @@ pub(super) fn cost(width: u32, height: u32) -> Cost {
     }
 }
 
-/// Number of distinct colours when a palette is fitted: five bits for each channel.
+/// Maximum number of distinct colours that are counted when a palette is fitted, with five bits for each channel.
 const COLOURS: u64 = 1 << 15;
 const NANOS_PER_COLOUR: u64 = 200;
 const NANOS_PER_PIXEL: u64 = 65;

@@ -163,7 +163,7 @@ impl<'a> Header<'a> {
         Ok(end - usize::from(is_other))
     }
 
-    /// Returns the header as an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         Info {
             alpha: self.frame.transparent.is_some() || !self.covers(),

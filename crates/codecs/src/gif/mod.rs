@@ -1,7 +1,8 @@
 //! GIF. Reads frames, composed on their logical screen, and writes images with fitted palettes.
 //!
-//! A frame that is smaller than its screen gets transparent surroundings, so its offset affects only decoding, and not
-//! the x and y of a region. ImageMagick would return the bare frame and its offset, but browsers show the screen.
+//! A frame that is smaller than its screen gets transparent surroundings, so the coordinates of a crop count from the
+//! corner of the screen, not of the frame. ImageMagick would return the bare frame and its offset, but browsers show
+//! the screen.
 
 use andon_pixels::{
     AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Drawn, Encode, Encoder, Format,

@@ -101,8 +101,8 @@ struct Window {
 }
 
 impl Window {
-    /// Returns the window that a clean aperture describes. The aperture's offset is the distance of its centre from the
-    /// image's centre (ISO 14496-12, 12.1.4).
+    /// Returns the part of the image that a clean aperture (ISO 14496-12, 12.1.4) describes, or the whole image if
+    /// there is none. The offset in an aperture is the distance of its centre from the image's centre.
     fn of(
         aperture: &Option<CleanAperture>,
         (width, height): (u32, u32),

@@ -30,7 +30,8 @@ pub(crate) struct Items<'a> {
 #[derive(Debug, Default)]
 struct Item {
     kind: Kind,
-    /// Whether the bytes are in the `idat` box rather than in the file.
+    /// Whether the offsets of the item's bytes count from the content of the `idat` box rather than from the beginning
+    /// of the file.
     inside: bool,
     unreadable: bool,
     extents: Vec<(u64, u64)>,
@@ -50,9 +51,10 @@ struct Reference {
 /// The location of an item's bytes, which may be in several pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place<'p> {
-    /// Whether the pieces are in the `idat` box rather than in the file.
+    /// Whether the offsets in `extents` count from the content of the `idat` box rather than from the beginning of the
+    /// file.
     inside: bool,
-    /// Offsets and lengths in bytes.
+    /// Offset and length in bytes of each piece. A length of 0 means up to the end.
     extents: &'p [(u64, u64)],
 }
 

@@ -8,7 +8,7 @@ pub(crate) struct Histogram<const N: usize> {
 }
 
 impl<const N: usize> Histogram<N> {
-    /// High bits of each channel that select a cell.
+    /// Number of high bits of each channel that select a cell of the histogram.
     const BITS: usize = 16 / N;
 
     /// Creates an empty histogram.

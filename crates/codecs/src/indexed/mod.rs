@@ -133,7 +133,7 @@ struct Nearest<const N: usize> {
 }
 
 impl<const N: usize> Nearest<N> {
-    /// High bits of each channel that form a cache key: six for three channels, five for four.
+    /// Number of high bits of each channel that form a key of the cache: six for three channels, five for four.
     const BITS: usize = 20 / N;
 
     fn new(palette: &[[u8; N]]) -> Self {

@@ -11,8 +11,8 @@ use andon_pixels::{Decode, Error, Result};
 
 use super::{decode, error, header};
 
-/// Returns the number of bytes from the beginning that belong to the image and the further images of its index. Only an
-/// end marker may be missing.
+/// Returns the length in bytes of the image, and of the further images in its MPF index that are complete and follow
+/// directly or after zeros. Of the image, only the end marker may be missing.
 ///
 /// # Errors
 /// `Broken`, `Interrupted`; `Unsupported` and `Limit` only if the end marker is missing, too.
@@ -34,8 +34,9 @@ pub(super) fn extent(bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
     Ok(extent)
 }
 
-/// Returns the end of one image, after checking that all of its pixels are present, and the offset of its MPF index. An
-/// image of an unsupported kind or over the limits counts as complete if it has an end marker.
+/// Checks that all pixels of the image at the beginning of `bytes` are present. Returns the offset of the image's end,
+/// and that of its MPF index, if it has one. An image of an unsupported kind or over the limits counts as complete if
+/// it has an end marker.
 fn complete_image(bytes: &[u8], how: &Decode<'_>) -> Result<(usize, Option<usize>)> {
     let Extent { end, index, ended } = walked(bytes).map_err(error)?;
     let bytes = &bytes[..end];

@@ -13,7 +13,7 @@ use andon_pixels::{
 use super::{Jpeg, decode};
 use crate::gain_map;
 
-/// Maximum number of images of the index that are searched: a gain map is one of the first.
+/// Maximum number of images in a file's MPF index that are searched for a gain map, which is one of the first.
 const MOST_LOOKED_AT: usize = 8;
 
 /// Returns the header of the file's gain map, if it has one.
@@ -81,8 +81,8 @@ fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     Ok(segments::with_segments(file, &segments_of_map))
 }
 
-/// Returns an XMP packet that lists both images. `length` is that of the gain map in bytes. The contents of the image's
-/// own packet are included if they fit.
+/// Returns an XMP packet that lists the image and its gain map, which is `length` bytes long. The contents of
+/// `image_packet`, the image's own packet, are included if they fit into one segment.
 fn packet(image_packet: Option<&[u8]>, length: usize) -> Vec<u8> {
     const END: &str = "</rdf:RDF>";
     let item = |semantic: &str, length: &str| {

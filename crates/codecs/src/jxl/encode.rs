@@ -95,9 +95,9 @@ fn level(how: &Encode) -> usize {
     usize::from(how.effort.unwrap_or(DEFAULT_LEVEL).min(9))
 }
 
-/// Butteraugli distances by quality, chosen so that an image has the visual quality of a JPEG with the same number.
-/// Measured with SSIMULACRA2 on photos: a score of 75 needs JPEG quality 80 or distance 2.3, and a score of 60 needs
-/// JPEG quality 51 or distance 4.9.
+/// Butteraugli distances by quality, chosen so that an image has the visual quality of a JPEG with the same quality
+/// number. Measured with SSIMULACRA2 on photos: a score of 75 takes JPEG quality 80, or distance 2.3, and a score of 60
+/// takes JPEG quality 51, or distance 4.9.
 const DISTANCES: [(u8, f32); 8] = [
     (1, 20.0),
     (10, 14.0),
@@ -185,8 +185,8 @@ pub(super) struct Writer<'a> {
     encoder: Encoder<'a>,
     clock: Clock,
     previous: Option<Frame>,
-    /// Place and duration in ticks of the last frame. It is buffered until the next one arrives, because the encoder
-    /// has to know which frame is the last.
+    /// Place, and duration in ticks, of the latest frame. The frame is encoded only when the next one arrives or the
+    /// animation ends, because libjxl has to know which frame is the final one.
     last_frame: Option<(Place, u32)>,
     interrupt: &'a dyn Interrupt,
 }

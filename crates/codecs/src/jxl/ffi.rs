@@ -30,7 +30,7 @@ pub(super) struct Head<'a> {
     /// Bits per sample.
     pub(super) bits: u32,
     pub(super) space: Space,
-    /// ICC profile, in place of `space`.
+    /// ICC profile of the colours. If there is one, it is written instead of `space`.
     pub(super) icc: Option<&'a [u8]>,
     /// Boxes besides the codestream, by name, such as an EXIF block or a gain map.
     pub(super) boxes: Vec<(&'static CStr, Vec<u8>)>,

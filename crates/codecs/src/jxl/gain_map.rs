@@ -41,7 +41,8 @@ fn parts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((iso, codestream))
 }
 
-/// Returns the data of the box `jhgm`; `None` for maps that it cannot describe.
+/// Encodes a gain map as the data of a `jhgm` box. Returns `None` for a map without parameters in the form of ISO
+/// 21496-1, which this box requires.
 pub(super) fn write(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
     let Some(iso) = &map.params.iso else {
         return Ok(None);

@@ -40,7 +40,7 @@ pub(super) struct Header<'a> {
 /// Maximum number of frames that are counted, because counting takes some memory for each.
 const MOST_FRAMES: usize = 10_000;
 
-/// Returns the options that all decoders share. Callers add their own.
+/// Returns the decoder options that apply to every use of the decoder.
 pub(super) fn options() -> JxlDecoderOptions {
     let mut options = JxlDecoderOptions::default();
     options.max_profile_level = ProfileLevel::Main10;
@@ -170,7 +170,7 @@ impl<'a> Header<'a> {
         Ok(())
     }
 
-    /// Converts the header to an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         Info {
             depth: self.depth,

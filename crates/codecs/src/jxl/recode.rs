@@ -9,8 +9,8 @@ use super::ffi::{self, Encoder};
 use super::{JPEG, NAME};
 use crate::guard;
 
-/// Returns whether the file is a JPEG with one or three components that can be converted to JPEG XL, or a JPEG XL made
-/// from a JPEG that can be converted back.
+/// Returns whether the file can be converted to format `to` without decoding: a JPEG with one or three components to
+/// JPEG XL, or a JPEG XL that was made from a JPEG back to JPEG.
 pub(super) fn recodes(bytes: &[u8], info: &Info, to: &str) -> bool {
     match (info.format, to) {
         (JPEG, NAME) => matches!(info.model, Model::Gray | Model::YCbCr { .. }),
@@ -53,8 +53,8 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Returns the limit in bytes on the memory that libjxl may allocate: for coefficients in both forms, tokens, and
-/// compressing headers.
+/// Returns the limit in bytes on the memory that libjxl may allocate for the conversion: for the coefficients as JPEG
+/// and JPEG XL store them, for tokens, and for the compression of the JPEG's headers.
 fn memory(bytes: u64, info: &Info) -> u64 {
     info.pixels() * BYTES_PER_PIXEL + bytes * BYTES_PER_BYTE + LEAST_BYTES
 }

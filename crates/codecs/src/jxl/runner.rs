@@ -35,7 +35,10 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Converts the result of a decoder call that used this runner.
+    /// Converts the result of a decoder call that used this runner to the errors of this crate.
+    ///
+    /// # Errors
+    /// `Interrupted`; `Unsupported` if the call failed because it needed too many tasks; `Broken` for any other error.
     pub(super) fn check_result<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
         guard::check_interrupt(self.interrupt)?;
         match result {

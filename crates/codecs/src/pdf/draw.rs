@@ -77,7 +77,8 @@ fn first(document: &Pdf) -> Result<&Page<'_>> {
     page.ok_or_else(|| Error::broken(NAME, "it has no page"))
 }
 
-/// Returns the size of a page in whole px, of which each is one point (1/72 inch). Each side is at least 1.
+/// Returns the size of a page in px, with one pixel per point (1/72 inch), rounded to whole pixels. Each side is at
+/// least 1 px.
 fn size(page: &Page<'_>) -> (u32, u32) {
     let (width, height) = page.render_dimensions();
     let whole = |side: f32| (side.round() as u32).max(1);

@@ -14,21 +14,23 @@ use hayro::kurbo::{BezPath, Rect, Shape};
 
 use super::NAME;
 
-/// Work limit of small pages, in touched pixels. Drawing that many takes some seconds.
+/// Maximum work for drawing a small page. The unit is one pixel that an operation paints; drawing this much takes some
+/// seconds.
 const WORK: f64 = 1e9;
-/// Work limit of large pages, as a multiple of the page's area.
+/// Maximum work for drawing a large page, as a multiple of the page's pixels. The larger of this limit and [`WORK`]
+/// applies.
 const WHOLE_PAGES: f64 = 20.0;
 
-/// Minimum cost of an operation, in pixels.
+/// Fixed work of every drawing operation, in pixels, in addition to that for the pixels that it paints.
 const LEAST: f64 = 500.0;
 
-/// Cost of a point of an outline, in pixels.
+/// Work for each point of an outline, in pixels.
 const POINT: f64 = 100.0;
 
-/// Operations between two checks for an interrupt.
+/// Number of drawing operations between two checks of the interrupt.
 const OFTEN: u32 = 256;
 
-/// A device that counts the touched pixels.
+/// A device that draws nothing, but estimates the work of each drawing operation and subtracts it from a budget.
 pub(super) struct Weigh<'a> {
     left: f64,
     canvas: Rect,
@@ -47,8 +49,8 @@ impl<'a> Weigh<'a> {
         }
     }
 
-    /// Takes the cost of one operation from the budget. Unwinds out of the interpreter if the budget is used up, or if
-    /// interrupted.
+    /// Subtracts the work of one operation, in pixels, and the fixed work [`LEAST`] from the budget. Unwinds out of the
+    /// interpreter if the budget is used up, or if interrupted.
     fn spend(&mut self, work: f64) {
         self.left -= LEAST + work;
         self.operations = self.operations.wrapping_add(1);

@@ -3,13 +3,13 @@
 /// One pass: every `dx`th pixel of every `dy`th row, from (`x`, `y`) on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pass {
-    /// First column.
+    /// Column of the image in which each line of the pass begins.
     pub(super) x: u32,
-    /// First row.
+    /// Row of the image that contains the first line of the pass.
     pub(super) y: u32,
-    /// Distance between pixels, in columns.
+    /// Distance between neighbouring pixels of a line of the pass, in columns of the image.
     pub(super) dx: u32,
-    /// Distance between lines, in rows.
+    /// Distance between neighbouring lines of the pass, in rows of the image.
     pub(super) dy: u32,
 }
 

@@ -156,8 +156,9 @@ fn each_line(
     Ok(())
 }
 
-/// Returns the file in a form that the `png` crate accepts. The crate rejects files with code points that are invalid
-/// in a PNG, so their chunk is renamed to a private one. It also requires the end chunk, which is appended if missing.
+/// Returns the file in a form that the `png` crate accepts. The crate rejects a cICP chunk with values that are invalid
+/// in a PNG, so such a chunk is renamed to a private one, which the crate ignores. It also requires an IEND chunk,
+/// which is appended if it is missing.
 fn readable(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut file = match bytes.ends_with(header::END) {
         true => Cow::Borrowed(bytes),

@@ -77,7 +77,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     Ok(file)
 }
 
-/// Estimates the cost of encoding per byte of samples, measured with photos on one core.
+/// Estimates the cost of encoding, which is proportional to the bytes of the samples. Measured with photos on one core.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let reduced = palette::most(how).is_some() || how.few_colours;
@@ -110,8 +110,9 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// Returns settings that prevent a palette from being chosen by default, for files that consist of several images or
-/// have a fixed depth. They name a filter, because an explicit filter, even the default one, disables that choice.
+/// Returns settings for images that must not get a palette by default, because they are parts of a file or have a fixed
+/// depth. If the request sets neither the filter nor the compression, the returned settings name the default filter: an
+/// explicit filter prevents the palette.
 pub(crate) fn in_full_colour(how: &Encode) -> Encode {
     let mut full = how.clone();
     if !Settings::are_explicit(how) {
@@ -130,7 +131,7 @@ pub(super) fn spread(how: &Encode) -> u64 {
     }
 }
 
-/// Number of distinct colours when a palette is fitted: four bits for each channel.
+/// Maximum number of distinct colours that are counted when a palette is fitted, with four bits for each channel.
 const COLOURS: u64 = 1 << 16;
 const NANOS_PER_COLOUR: u64 = 300;
 /// Time to find the palette index of a pixel, in ns.
@@ -168,8 +169,8 @@ impl Settings {
         }
     }
 
-    /// Returns the settings for palette indices. Neighbouring indices are unrelated, so filtering does not help, and
-    /// rows repeat.
+    /// Returns the settings for palette indices. Filtering does not help, because neighbouring indices are unrelated.
+    /// zlib helps, because rows repeat.
     fn of_indices(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(PALETTE_LEVEL)),
@@ -185,7 +186,8 @@ impl Settings {
         }
     }
 
-    /// Returns whether the request sets the filter or the compression.
+    /// Returns whether the request sets the filter or the compression. An effort of 0 counts as well, because it
+    /// implies the fast compressor.
     fn are_explicit(how: &Encode) -> bool {
         how.effort == Some(0) || how.option(&LEVEL).is_some() || how.option(&FILTER).is_some()
     }

@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
         (bits.div_ceil(8) + 1) * u64::from(self.height)
     }
 
-    /// Converts the header to an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         let model = self.model();
         let profile = self.profile(Space::MATRIX_BYTES as u64);

@@ -129,8 +129,8 @@ impl Palette {
         Self::in_file_order(frame, with_opacity(entries, unmultiply), clear)
     }
 
-    /// Sorts palette entries for a PNG file: translucent ones first, so that the `tRNS` chunk is short. With `clear`, also
-    /// adds a fully transparent entry for the transparent pixels, to which no entry was fitted.
+    /// Sorts palette entries for a PNG file: translucent ones first, so that the `tRNS` chunk is short. With `clear`,
+    /// also adds a fully transparent entry for the transparent pixels, to which no entry was fitted.
     fn in_file_order(frame: &Frame, mut entries: Indexed<4>, clear: bool) -> Result<Self> {
         if clear {
             entries.palette.push([0; 4]);

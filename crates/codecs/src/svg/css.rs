@@ -95,8 +95,9 @@ const STYLES: &str = "style attributes";
 /// has.
 const WRITTEN: u64 = 15;
 
-/// Estimates the number of bytes that the CSS library scans to find the line number of each possible error: all bytes
-/// from the beginning of the line of the error, and those of earlier lines, which are scanned faster and count less.
+/// Estimates the number of bytes that the CSS library scans to find the line numbers of all possible errors. For each
+/// error, it scans the text from the beginning to the error. Bytes of earlier lines count less than those of the
+/// error's own line, because they are scanned faster.
 fn scan(text: &str) -> u64 {
     let mut line = 0;
     let mut total = 0_u64;

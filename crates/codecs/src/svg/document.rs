@@ -78,7 +78,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<String> {
 /// Checks that a text has at most `TEXT_BYTES` bytes.
 ///
 /// # Errors
-/// If it is longer.
+/// `Limit` if the text is longer.
 pub(super) fn short_enough(length: usize) -> Result<()> {
     guard::at_most(
         Bound::of_format(NAME, "text", "bytes"),

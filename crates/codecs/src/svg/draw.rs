@@ -17,13 +17,15 @@ use super::{images, undrawn};
 use crate::drawn::Drawing;
 use crate::guard;
 
-/// Maximum time in ns for drawing, in addition to `WORK_PER_PIXEL` for each px.
+/// Base of the time limit for drawing, in ns. The limit is `WORK` plus `WORK_PER_PIXEL` for each pixel of the image,
+/// but at most `MOST_WORK`.
 const WORK: f64 = 1e9;
 
-/// Maximum time in ns for drawing for each px of the image, enough to paint a large image several times.
+/// Time in ns by which each pixel of the image increases the time limit for drawing. It is enough to paint a large
+/// image several times.
 const WORK_PER_PIXEL: f64 = 300.0;
 
-/// Maximum time in ns for drawing, for images of any size.
+/// Maximum of the time limit for drawing, in ns, for images of any size.
 const MOST_WORK: f64 = 1.8e9;
 
 /// Maximum time in ns for reading a document before it is drawn, including all repetitions. Reading also strokes
@@ -95,7 +97,7 @@ fn placement(drawing_size: (f32, f32), info: &Info, window: &Window) -> Transfor
 /// Checks the cost of reading a document, and returns its background.
 ///
 /// # Errors
-/// `Unsupported` for a document that takes too long to read or needs more memory than planned.
+/// `Unsupported` for a document that takes too long to read or needs more than `memory` bytes.
 fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
     let (weight, ground) = document::weigh(document, Inside::Images, &Steps::new())?;
     let most = memory / UNIT_BYTES;
@@ -120,7 +122,7 @@ const MANY: u64 = 1_000_000_000;
 /// Checks the cost of drawing a document.
 ///
 /// # Errors
-/// `Unsupported` for a drawing that needs more time or memory than planned.
+/// `Unsupported` for a drawing that would take more time or memory than is permitted for its size.
 fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     let (width, height) = canvas;
     let pixels = u64::from(width) * u64::from(height);

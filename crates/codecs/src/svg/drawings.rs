@@ -96,7 +96,8 @@ fn paint(Colour { r, g, b, a }: Colour) -> (String, f64) {
     (format!("#{r:02x}{g:02x}{b:02x}"), f64::from(a) / 255.0)
 }
 
-/// Returns the attributes of a path for an outline. It is painted before the letters, so that it does not cover them.
+/// Returns the SVG attributes that draw an outline around the letters of a path. The outline is painted before the
+/// letters are filled, so that it does not cover them.
 fn stroke(outline: Outline) -> String {
     let (colour, opacity) = paint(outline.colour);
     // Half of the stroke is inside the letters.

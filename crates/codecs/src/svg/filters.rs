@@ -17,7 +17,7 @@ const RESULT: f64 = 4.0;
 /// and a buffer of floating-point numbers.
 const RUNNING: f64 = 14.0;
 
-/// Spends the cost of a filter on a layer.
+/// Subtracts the cost of applying a filter to the layer `on` from the budget.
 ///
 /// # Errors
 /// If the budget is exceeded, or the filter contains a number that `resvg` cannot compute with.
@@ -57,7 +57,7 @@ pub(super) fn weigh(
     })
 }
 
-/// Returns the cost of a primitive in ns per px of its layer.
+/// Returns the cost of a filter primitive in ns per px of the layer to which the filter is applied.
 fn nanos(kind: &Kind, at: Transform, on: Canvas, farthest: f32) -> Result<f64, Refused> {
     let (x, y) = at.get_scale();
     let checked_offset = |dx: f32, dy: f32| match f64::from(dx.abs().max(dy.abs())) < FARTHEST {

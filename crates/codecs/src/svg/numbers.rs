@@ -151,6 +151,9 @@ fn largest(text: &str) -> f64 {
 }
 
 /// Returns an element's font size in px, given that of its parent. Relative units multiply with every level.
+///
+/// # Errors
+/// `Unsupported` if it is larger than [`HIGHEST`].
 pub(super) fn font_size(value: &str, parent: f32) -> Result<f32> {
     let size = match value.parse::<Length>() {
         Ok(length) => pixels(length, parent) as f32,
@@ -200,18 +203,18 @@ pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Res
     }
 }
 
-/// Names of the lengths that [`check_length`] checks.
+/// Names of the attributes and style properties whose values [`check_length`] checks.
 pub(super) const LENGTHS: [&str; 4] = ["r", "rx", "ry", "stroke-width"];
 
-/// An upper bound for the sides on which percentages are based: those of view boxes, and of elements in them.
+/// An upper bound on the lengths that percentages refer to, in px: the sides of view boxes and of elements inside them.
 #[derive(Clone, Copy)]
 pub(super) struct Side {
     largest: f64,
-    /// Upper bound on the ratio of an element's side to that of its parent if it is a percentage, multiplied over all
-    /// elements.
+    /// Upper bound on the factor by which percentages enlarge the sides of nested elements relative to the outermost
+    /// one: the product of all percentages above 100 % in `width` and `height`.
     grown: f64,
-    /// Upper bound on the ratio of a pattern's tile to the shape that it paints: the maximum over all patterns. The
-    /// ratios are not multiplied, because the content of a tile does not grow with it.
+    /// Upper bound on the ratio of a pattern's tile to the shape that the pattern fills. It is the maximum over all
+    /// patterns, not their product, because the content of a tile is not enlarged with the tile.
     tile: f64,
 }
 

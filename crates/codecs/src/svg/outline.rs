@@ -160,8 +160,8 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    /// Returns the tag of a node, or `None` for a node that is ignored together with all its content, such as text or an
-    /// unknown element.
+    /// Returns the tag of a node, or `None` for a node that is ignored together with all its content, such as text or
+    /// an unknown element.
     fn of(node: Node<'_, '_>) -> Option<Self> {
         let tag = node.tag_name();
         if !node.is_element() || !matches!(tag.namespace(), None | Some(SVG)) {

@@ -120,8 +120,8 @@ impl<'a> Walk<'a, '_> {
         self.outline.target(self.refers(element, property))
     }
 
-    /// Removes references that `usvg` also removes: those of a pattern, clip path, mask or filter to itself, and those
-    /// back to it from an element that it refers to. Longer cycles are rejected later.
+    /// Removes the references that `usvg` removes, too: references of a pattern, clip path, mask or filter to itself,
+    /// and references back to it from an element that it refers to. Longer cycles are rejected later.
     fn remove_cycles(&mut self) -> Result<()> {
         for (tag, property) in [
             (Tag::Pattern, Property::Fill),
@@ -218,7 +218,8 @@ impl<'a> Walk<'a, '_> {
     /// Checks the chains of templates: gradients, patterns and filters that refer to others of their kind with `href`.
     ///
     /// # Errors
-    /// `Unsupported` for long chains, and for cycles that do not return to the first template, which `usvg` does not detect.
+    /// `Unsupported` for long chains, and for cycles that do not return to the first template, which `usvg` does not
+    /// detect.
     fn templates(&self) -> Result<()> {
         for (first, element) in self.elements().iter().enumerate() {
             if !matches!(element.tag, Tag::Pattern | Tag::Gradient | Tag::Filter) {
@@ -243,8 +244,8 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Computes the weight (cost) of every drawn element, those of its children and references first, and returns that of
-    /// the root.
+    /// Computes the weight (cost) of every drawn element, after those of its children and of the elements that it
+    /// refers to. Returns the weight of the root.
     fn weigh(&mut self) -> Result<Weight> {
         // Two states for each element, within and outside of clip paths, and for the pseudo-element of a context's
         // paints.
@@ -623,12 +624,13 @@ impl<'a> Walk<'a, '_> {
 /// The state of an element whose edges are being followed.
 struct Visit {
     place: Place,
-    /// Index of the element's first edge in the list of edges of all open elements. Its edges end where those of the
-    /// next open element begin.
+    /// Index of the element's first edge in the list of the edges of all elements that are being visited. The edges of
+    /// the element that is visited next inside this one begin where its own end.
     first: usize,
     next: usize,
     weight: Weight,
-    /// Whether drawing follows only one of the edges, so that the maximum of the units counts instead of the sum.
+    /// Whether drawing follows only one of the element's edges. Then the units of the most expensive edge count instead
+    /// of the sum of all.
     is_choice: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A budget of steps for reading a document. Each step is a few nanoseconds of work, once in this crate and again in
+//! A budget of steps for reading an SVG. A step is a unit of work that takes about 10 ns, including the same work in
 //! `usvg`.
 
 use std::cell::Cell;
@@ -7,7 +7,8 @@ use andon_pixels::Result;
 
 use super::document::unsupported;
 
-/// Maximum number of steps. They take about 10 ns each, which leaves a third of the reading time for curves.
+/// Maximum number of steps for a document. They take about 0.4 s, which leaves a third of the time limit for reading a
+/// document to the stroking of curves.
 const MOST: u64 = 40_000_000;
 
 /// Counts down the steps that are left. Code that walks a document spends steps and stops when none are left.

@@ -11,9 +11,9 @@ use super::{filters, strokes};
 /// The reason why a drawing is rejected.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
-    /// More work than the budget.
+    /// More work than the budget permits.
     Work,
-    /// More memory at one time than planned. The value is the number of bytes needed.
+    /// More memory at one time than the limit. The value is the number of bytes that the drawing needs.
     Memory(u64),
     /// The drawing contains a number that `resvg` cannot compute with.
     Number,
@@ -129,7 +129,7 @@ pub(super) struct Weighing {
     memory: f64,
 }
 
-/// Minimum cost of a node, in ns.
+/// Fixed cost of drawing a node, in ns, in addition to that of its outlines and pixels.
 const NODE: f64 = 400.0;
 
 /// Cost in ns per px of clearing a layer and compositing it with another.
@@ -157,7 +157,10 @@ impl Weighing {
         }
     }
 
-    /// Calls `run` with `bytes` more bytes counted as allocated.
+    /// Calls `run` while `bytes` more bytes count as allocated.
+    ///
+    /// # Errors
+    /// [`Refused::Memory`] if more bytes would be allocated than permitted; those of `run`.
     pub(super) fn holding(
         &mut self,
         bytes: f64,

@@ -92,8 +92,8 @@ impl Block {
         )
     }
 
-    /// Returns the rotation by `degrees` about the block's middle, followed by a translation that moves the middle to the
-    /// point `to`.
+    /// Returns the rotation by `degrees` about the block's middle, followed by a translation that moves the middle to
+    /// the point `to`.
     fn turn(&self, degrees: f64, to: (f64, f64)) -> Turn {
         let about = self.middle();
         Turn {

@@ -31,11 +31,12 @@ struct Line {
     is_last: bool,
 }
 
-/// The paragraph to which a line belongs, by index.
+/// Which paragraph contains the text of a line.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Text(usize),
-    /// A paragraph for a line that was cut, which may contain an ellipsis.
+    /// A separate paragraph with the text that remains of a line that was cut, possibly with an ellipsis. The value is
+    /// its index among these paragraphs.
     Cut(usize),
 }
 
@@ -148,8 +149,9 @@ impl Lines {
         ((across + self.leading) / self.pitch + 1e-6).floor() as usize
     }
 
-    /// Returns the index and the new text of each line that has to be cut, because it is too long or because
-    /// neighbouring lines do not fit. Lines that do not fit are removed.
+    /// Removes the lines that do not fit into an area of this length and of this width across the lines; 0 means no
+    /// limit. Returns the index and the new text of each remaining line that has to be cut, either because it is too
+    /// long or because lines next to it were removed.
     pub(super) fn cut(
         &mut self,
         paragraphs: &[Paragraph<'_>],
@@ -198,7 +200,7 @@ impl Lines {
         cut_lines
     }
 
-    /// Replaces lines with separate paragraphs, each given with the index of its line.
+    /// Replaces the text of lines by separate paragraphs. Each is given with the index of its line.
     pub(super) fn replace(&mut self, cut_lines: &[(usize, Paragraph<'_>)]) {
         for (number, (line, paragraph)) in cut_lines.iter().enumerate() {
             self.lines[*line] = Line {
@@ -242,7 +244,7 @@ impl Lines {
     }
 }
 
-/// Returns the remaining beginning and end of a line that is cut to a total of `room` em.
+/// Cuts a line to a total length of `room` em. Returns the text that remains at its beginning and at its end.
 fn kept_text<'a>(
     paragraph: &Paragraph<'a>,
     line: Range<usize>,

@@ -36,7 +36,7 @@ pub(crate) struct Layout {
     pub(crate) canvas: Canvas,
 }
 
-/// Minimum height of a line as a multiple of the font's size. It is larger for fonts whose glyphs need more.
+/// Height of a line as a multiple of the font's size. Lines are higher if a font's glyphs need more space.
 const LINE: f64 = 1.2;
 
 /// Height above the baseline that is reserved for letters of any font, in em.
@@ -109,8 +109,8 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Returns the largest size in px up to `size` at which the text fits, to within 1/64 px. If it fits at no size, returns
-/// [`SMALLEST`], or `size` if that is smaller.
+/// Returns the largest size in px up to `size` at which the text fits, to within 1/64 px. If it fits at no size,
+/// returns [`SMALLEST`], or `size` if that is smaller.
 fn shrink(size: f64, fits: impl Fn(f64) -> bool) -> f64 {
     if fits(size) {
         return size;

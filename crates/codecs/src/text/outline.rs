@@ -56,7 +56,8 @@ impl Pen<'_> {
         ((x * PARTS).round() as i64, (y * PARTS).round() as i64)
     }
 
-    /// Writes a command with points relative to the last one, and makes its last point the current one.
+    /// Writes a path command with points relative to the current point, and makes the last of `points` the current
+    /// point.
     fn command(&mut self, name: char, points: &[(i64, i64)]) {
         self.data.push(name);
         for (index, (x, y)) in points.iter().enumerate() {
@@ -105,7 +106,7 @@ impl OutlinePen for Pen<'_> {
     }
 }
 
-/// A number of `1 / PARTS` px, printed in px.
+/// A length in units of `1 / PARTS` px, which is printed in px.
 struct Part(i64);
 
 impl std::fmt::Display for Part {

@@ -102,7 +102,7 @@ fn hull(ends: &[(f64, f64)], none: f64) -> (f64, f64) {
     })
 }
 
-/// Places columns from right to left.
+/// Places the lines of a vertical text as columns, from right to left.
 fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Vec<Placed>, Block) {
     let all = pitch * lines.len() as f64;
     let lengths = lines.iter().map(|line| size * line.length());

@@ -18,8 +18,8 @@ pub(crate) struct Glyph {
     pub(crate) id: u32,
     /// The bytes of the paragraph's text that this glyph shows, possibly together with other glyphs of the same range.
     pub(crate) text: Range<usize>,
-    /// The characters that this glyph shows, if its font has coloured glyphs. If multiple glyphs show the same characters,
-    /// only the first of them has this.
+    /// The characters that this glyph shows, if its font has coloured glyphs. If multiple glyphs show the same
+    /// characters, only the first of them has this.
     pub(super) coloured: Option<String>,
     /// Distance of the glyph from its position, to the right and upwards, in em.
     pub(crate) offset: (f64, f64),

@@ -24,7 +24,7 @@ const MOST_ENTRIES: u64 = 65_535;
 
 /// The location of an entry's values.
 enum Place {
-    /// In the entry itself. The value is their length in bytes.
+    /// The values are in the entry itself. Their total length is this number of bytes.
     Inline(usize),
     At(Range<usize>),
 }

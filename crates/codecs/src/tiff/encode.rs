@@ -159,10 +159,10 @@ fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
     Ok(())
 }
 
-/// Converts an offset or a length to 32 bits.
+/// Converts an offset or a length in bytes to 32 bits.
 ///
 /// # Errors
-/// If it is 4 GiB or more.
+/// `Limit` for 4 GiB or more.
 fn place(bytes: usize) -> Result<u32> {
     u32::try_from(bytes).map_err(|_| Error::Limit {
         bound: Bound::of_format(super::NAME, "bytes", "bytes"),

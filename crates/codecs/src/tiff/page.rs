@@ -56,8 +56,8 @@ pub(super) enum Colours {
     /// An index into a palette of red, green and blue.
     Palette(Vec<[u8; 3]>),
     Cmyk,
-    /// CIE L*a*b* under D50. If `signed`, a* and b* are signed numbers, otherwise their zero is in the middle of the
-    /// range (`ICC`).
+    /// CIE L*a*b* under D50. If `signed`, a* and b* are signed numbers (photometric interpretation `CIELab`), otherwise
+    /// their zero is in the middle of the range (`ICCLab`).
     Lab {
         signed: bool,
     },
@@ -281,7 +281,7 @@ fn has_prediction(directory: &Directory<'_>, bits: u32, compression: u64) -> Res
 /// Returns the tables that the JPEGs of strips or tiles share. They are prepended to each JPEG for decoding.
 ///
 /// # Errors
-/// If they are too long.
+/// `Broken` if the tables have more than [`MOST_TABLE_BYTES`] bytes.
 fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
     match directory.raw(347) {
         Some(tables) if tables.len() > MOST_TABLE_BYTES => Err(broken(&format!(

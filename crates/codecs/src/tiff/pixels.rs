@@ -17,7 +17,7 @@ pub(super) fn frame(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<F
     }
 }
 
-/// A sample type of planes.
+/// The type of a plane's samples, which have 8 or 16 bits.
 trait Sample: Plain + Default {
     const MOST: u32;
     fn of(value: u32) -> Self;

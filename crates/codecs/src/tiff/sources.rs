@@ -9,7 +9,7 @@ use super::page::{Page, broken};
 pub(super) struct Place {
     pub(super) x: u32,
     pub(super) y: u32,
-    /// Number of stored rows.
+    /// Number of rows of pixels that the strip or tile contains.
     pub(super) rows: usize,
     /// Index of the plane that receives the first sample of each pixel: 0 unless each sample has separate strips or
     /// tiles.

@@ -117,7 +117,8 @@ fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Opti
     Ok((lines > 0).then_some(bytes))
 }
 
-/// Decodes lines of runs, each of which begins at a byte boundary. Returns `None` if some are missing or damaged.
+/// Decodes fax lines in modified Huffman coding, each of which begins at a byte boundary, and calls `line` for each.
+/// Returns `None` if lines are missing or damaged.
 fn modified_huffman(
     packed: &[u8],
     columns: u16,
@@ -142,7 +143,8 @@ fn modified_huffman(
     Some(())
 }
 
-/// Decodes the length of a run: multiples of 64, then the rest.
+/// Decodes the length in pixels of a run of one colour. It is coded as any number of multiples of 64, followed by a
+/// number below 64.
 fn run(colour: Color, bits: &mut impl BitReader) -> Option<u16> {
     let mut length = 0_u16;
     loop {

@@ -57,7 +57,7 @@ pub(super) fn features(bytes: &[u8]) -> Result<Features> {
 pub(super) struct Planes<'a> {
     /// Luma.
     pub(super) y: &'a mut Grid<u8>,
-    /// Cb, half the size of `y`, rounded up.
+    /// Cb, half as wide and half as high as `y`, both rounded up.
     pub(super) u: &'a mut Grid<u8>,
     /// Cr, of the same size as `u`.
     pub(super) v: &'a mut Grid<u8>,
@@ -153,7 +153,7 @@ pub(super) struct Settings {
 pub(super) struct Source<'a> {
     /// Luma.
     pub(super) y: &'a Grid<u8>,
-    /// Cb, half the size of `y`, rounded up.
+    /// Cb, half as wide and half as high as `y`, both rounded up.
     pub(super) u: &'a Grid<u8>,
     /// Cr, of the same size as `u`.
     pub(super) v: &'a Grid<u8>,

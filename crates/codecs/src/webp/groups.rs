@@ -1,15 +1,16 @@
 //! Counts the groups of prefix codes in a lossless bitstream (WebP Lossless §6.2). For each group, libwebp builds
 //! tables of at least five kilobytes before the first pixel, while a group takes as little as 20 bits in the file.
 //!
-//! The groups are counted by reading everything before the pixels: the small images of the transforms, and the one that
-//! assigns groups to blocks of pixels. Only the largest number in the latter matters.
+//! The groups are counted by reading everything before the pixels: the small images of the transforms, and the image
+//! that assigns a group to each block of pixels. The largest group number in that image determines the result.
 
 use andon_pixels::{Error, Result};
 
 use super::NAME;
 use super::riff::Chunks;
 
-/// Checks the number of groups of prefix codes in these chunks. A bitstream that cannot be read is left to libwebp.
+/// Checks the number of groups of prefix codes in the lossless bitstreams among these chunks, for an image of `size`
+/// px. A bitstream that cannot be read passes, because libwebp reports the error.
 ///
 /// # Errors
 /// `Unsupported` if a bitstream has too many groups.
@@ -47,11 +48,11 @@ pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
     }
 }
 
-/// Maximum number of groups of prefix codes in a bitstream whose groups are counted: that of libwebp's encoder.
+/// Maximum number of groups of prefix codes in a bitstream, if they are counted. libwebp's encoder writes no more.
 pub(super) const MOST_GROUPS: u32 = 2600;
 
-/// Number of groups of prefix codes up to which a file is accepted without counting them, if its size and that of the
-/// image permit no more. Their tables take at most 24 MiB.
+/// Number of groups of prefix codes up to which they are not counted: if neither the file's length nor the image's size
+/// permits more, the file is accepted. The tables of this many groups take at most 24 MiB.
 const FEW_GROUPS: u64 = 4096;
 
 /// Bytes that libwebp allocates for each group of prefix codes.
@@ -183,7 +184,7 @@ impl Bits<'_> {
         Some(most)
     }
 
-    /// Reads a number whose magnitude is given by a prefix symbol.
+    /// Reads the rest of a length or distance that begins with this prefix symbol, and returns the length or distance.
     fn prefixed(&mut self, symbol: u32) -> Option<u64> {
         if symbol < 4 {
             return Some(u64::from(symbol) + 1);
@@ -260,7 +261,8 @@ const ORDER: [usize; 19] = [
 
 /// A prefix code for decoding.
 struct Code {
-    /// Symbol and code length by the next `SHORT` bits. The length is `LONG` if the code is longer than that.
+    /// For each value of the next [`SHORT`] bits, the symbol and the length of its code in bits. The length is [`LONG`]
+    /// if the code has more than [`SHORT`] bits.
     short: [(u16, u8); 1 << SHORT],
     /// Symbols in the order of their codes.
     symbols: Vec<u16>,

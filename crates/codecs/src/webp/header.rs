@@ -45,7 +45,7 @@ pub(super) struct Part<'a> {
     pub(super) duration: u32,
     /// Whether the frame replaces the earlier pixels or is blended over them.
     pub(super) blend: Blend,
-    /// What happens to the frame's area before the next frame.
+    /// What happens to the frame's area before the next frame is drawn.
     pub(super) disposal: Disposal,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Header<'a> {
         (self.frame.x, self.frame.y, width, height) == (0, 0, self.width, self.height)
     }
 
-    /// Converts the header to an `Info` for the engine.
+    /// Converts the header to the format-independent `Info`.
     pub(super) fn info(&self) -> Info {
         let features = &self.frame.features;
         Info {
@@ -163,7 +163,7 @@ impl<'a> Part<'a> {
     /// Checks the number of groups of prefix codes in a bitstream, because libwebp allocates tables for each of them.
     ///
     /// # Errors
-    /// `Unsupported` if the tables would take more memory than planned.
+    /// `Unsupported` if the tables would take more memory than the estimated cost of decoding includes.
     pub(super) fn check_groups(&self) -> Result<()> {
         let Features { width, height, .. } = self.features;
         // For a still image, the data is the whole file.
@@ -174,11 +174,11 @@ impl<'a> Part<'a> {
         groups::check(chunks, (width, height))
     }
 
-    /// Checks that a frame is inside its canvas, which is `width` × `height` px. All readers require this, and no
-    /// memory is planned for a larger frame.
+    /// Checks that a frame is inside its canvas, which is `width` × `height` px. All readers require this, and the
+    /// estimated cost of decoding includes no memory for a larger frame.
     ///
     /// # Errors
-    /// If it extends beyond the canvas.
+    /// `Broken` if the frame extends beyond the canvas.
     pub(super) fn check_inside(&self, width: u32, height: u32) -> Result<()> {
         let inside =
             |at: u32, length: u32, side: u32| u64::from(at) + u64::from(length) <= u64::from(side);
@@ -256,7 +256,8 @@ struct Contents<'a> {
     /// Number of times that the animation is played; 0 means forever.
     plays: u32,
     duration_ms: u64,
-    /// Whether some frame may make the canvas transparent again.
+    /// Whether a frame may make pixels of the canvas transparent again, by clearing its area or replacing the earlier
+    /// pixels.
     clears: bool,
     icc: Option<&'a [u8]>,
     exif: Option<&'a [u8]>,

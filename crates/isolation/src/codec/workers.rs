@@ -33,7 +33,7 @@ pub(super) struct Ceiling<'a> {
 pub(super) const PROBE: Duration = Duration::from_secs(1);
 
 /// Factor by which a job may exceed its estimated processor time. `./dev bench plans` measures by how much requests
-/// exceed their plans.
+/// exceed their estimates.
 const SAFETY: u64 = 8;
 
 /// Seconds of processor time that every job may use in addition to its estimated time.
@@ -42,7 +42,7 @@ const LEAST_SECONDS: u64 = 2;
 /// Limit in seconds of processor time for writing an animation, whose number of frames is not known in advance.
 pub(super) const WRITING: u64 = 600;
 
-/// Maximum bytes of facts and metadata in an answer, in addition to the pixels.
+/// Maximum bytes of image properties and metadata in an answer, in addition to the pixels.
 pub(super) const FACTS: u64 = 64 << 20;
 
 impl Workers {
@@ -123,8 +123,8 @@ impl Workers {
         bytes_of(window.to.0, window.to.1, traits)
     }
 
-    /// Adds the memory that only a worker process needs to a cost: a copy of the file (`bytes`), and the image (`image` bytes)
-    /// before it is sent.
+    /// Adds the memory that only a worker process needs to a cost: a copy of the file (`bytes`), and the image (`image`
+    /// bytes) before it is sent.
     pub(super) fn with_worker_memory(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
         match self.isolation.reads {
             true => cost.and_scratch(bytes.saturating_add(image)),

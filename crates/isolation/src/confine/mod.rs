@@ -1,4 +1,5 @@
-//! Restrictions on the system calls of threads that compute: worker threads of the server, and all threads of worker processes.
+//! Restrictions on the system calls of threads that compute: worker threads of the server, and all threads of worker
+//! processes.
 
 pub mod syscalls;
 mod thread;

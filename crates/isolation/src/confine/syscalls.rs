@@ -9,8 +9,8 @@ use seccompiler::{
     SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-/// The system calls that a filter matches, by number, each with the rules for its arguments. A call without rules matches
-/// whatever its arguments are.
+/// The system calls that a filter matches, by number, each with the rules for its arguments. A call without rules
+/// matches whatever its arguments are.
 #[derive(Debug, Default)]
 pub struct Calls(BTreeMap<i64, Vec<SeccompRule>>);
 
@@ -26,8 +26,8 @@ impl Calls {
         self
     }
 
-    /// Adds a system call that matches if all conditions are true. After several calls of this method with the same `number`,
-    /// the system call matches if the conditions of one of them are true.
+    /// Adds a system call that matches if all conditions are true. After several calls of this method with the same
+    /// `number`, the system call matches if the conditions of one of them are true.
     ///
     /// # Errors
     /// If a condition is for an argument index that system calls do not have.

@@ -175,8 +175,8 @@ fn say(socket: &OwnedFd, kind: Kind) -> io::Result<()> {
     Ok(())
 }
 
-/// Watches a worker while a caller waits for it. When the result is no longer needed, sends the worker a cancellation. If the
-/// worker does not stop soon after, the wait times out, so that the caller kills the worker.
+/// Watches a worker while a caller waits for it. When the result is no longer needed, sends the worker a cancellation.
+/// If the worker does not stop soon after, the wait times out, so that the caller kills the worker.
 struct Watch<'a> {
     socket: &'a OwnedFd,
     interrupt: &'a dyn Interrupt,

@@ -38,8 +38,8 @@ const WAIT: u8 = b'W';
 const ENDING: Duration = Duration::from_millis(200);
 
 impl Starter {
-    /// Starts the starter, whose workers run `program`. `memory` is the maximum memory of a worker in bytes, and the bytes of
-    /// free buffers that it keeps between jobs. All workers can read `shared`.
+    /// Starts the starter, whose workers run `program`. `memory` is the maximum memory of a worker in bytes, and the
+    /// bytes of free buffers that it keeps between jobs. All workers can read `shared`.
     ///
     /// # Errors
     /// If the system cannot start a process.

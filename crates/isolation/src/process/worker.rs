@@ -288,8 +288,8 @@ fn decode<'a>(how: &How, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> De
     }
 }
 
-/// Interrupt that fires if the server has sent a message or closed the socket before the answer: the result is then no longer
-/// needed.
+/// Interrupt that fires if the server has sent a message or closed the socket before the answer: the result is then no
+/// longer needed.
 struct Cancellation<'a> {
     socket: &'a OwnedFd,
     /// When the socket was last checked, and the result; cached because each check is a system call.
@@ -336,8 +336,8 @@ fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// Returns the limit in bytes of the address space for a job that may allocate `memory` bytes, in a process whose address space
-/// had `base` bytes before its first job.
+/// Returns the limit in bytes on the address space of a process during a job that may allocate `memory` bytes. `base`
+/// is the size of its address space without the memory of jobs, in bytes.
 fn space(base: u64, memory: u64) -> u64 {
     base.saturating_add(memory).saturating_add(SLACK)
 }
@@ -354,7 +354,8 @@ fn limit_processor_time(seconds: u64) -> io::Result<()> {
     limit(Resource::Cpu, soft, None)
 }
 
-/// Sets a resource limit of this process. A `hard` limit cannot be raised later; without one, the present hard limit is kept.
+/// Sets a resource limit of this process. A `hard` limit cannot be raised later; without one, the present hard limit is
+/// kept.
 fn limit(resource: Resource, soft: u64, hard: Option<u64>) -> io::Result<()> {
     let maximum = hard.or_else(|| rustix::process::getrlimit(resource).maximum);
     let current = Some(maximum.map_or(soft, |hard| hard.min(soft)));

@@ -1,8 +1,8 @@
 //! Encoding of values for a socket: a head of small values, followed by the large ones as they are in memory.
 //!
-//! Both ends are of the same version of Andon, so values are encoded without version numbers. A message may come from a process
-//! that a crafted image has taken over, so every length is checked against the announced number of bytes before memory is
-//! allocated.
+//! Both ends are of the same version of Andon, so values are encoded without version numbers. A message may come from a
+//! process that a crafted image has taken over, so every length is checked against the announced number of bytes before
+//! memory is allocated.
 
 mod image;
 
@@ -349,8 +349,8 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
     }
 }
 
-/// Interns a name. Formats and limits have few names, so the number of names and their lengths are limited; any further name
-/// becomes `unknown`, because a hostile process may send many.
+/// Interns a name. Formats and limits have few names, so the number of names and their lengths are limited; any further
+/// name becomes `unknown`, because a hostile process may send many.
 fn intern(name: String) -> &'static str {
     const MOST: usize = 256;
     const LONGEST: usize = 64;

@@ -15,7 +15,7 @@ use super::{decode_part, index, most_scans, native_planes, part, turbo};
 use crate::guard;
 use crate::jpeg::turbo::ffi::{self, Coefficients};
 
-/// Which of the two decoders accept a file.
+/// The result of comparing both decoders on a file at one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// Both decoders decode the file, to the same image.
@@ -26,12 +26,12 @@ pub(crate) enum Verdict {
     OnlyOurs,
     /// Only libjpeg decodes the file, as intended.
     OnlyTheirs,
-    /// The native decoder does not support the file, so libjpeg's result is used.
+    /// The native decoder does not support this kind of file and leaves it to libjpeg. Nothing is compared.
     Left,
 }
 
-/// Parts of libjpeg's messages for files that only the native decoder should decode: errors in progressive scans that a
-/// small image does not need.
+/// Parts of libjpeg's error messages after which the native decoder is allowed to accept a file: errors in scans of a
+/// progressive file that an image below full size does not need.
 const UNOPENED: [&str; 4] = [
     "bad Huffman code",
     "premature end of data segment",
@@ -39,11 +39,12 @@ const UNOPENED: [&str; 4] = [
     "instead of RST",
 ];
 
-/// A warning of libjpeg after which the two decoders may differ at every scale: the native one still applies a scan
-/// that refines fewer bits than it should.
+/// Part of a warning of libjpeg about a scan that refines fewer bits than it should. The native decoder applies the
+/// scan nevertheless, so the results of both decoders may differ at every scale.
 const OUT_OF_STEP: &str = "Inconsistent progression";
 
-/// Parts of the native decoder's messages for files that only libjpeg should decode, each with the reason.
+/// Parts of the native decoder's error messages for files that libjpeg is allowed to accept, each with the reason why
+/// it does.
 const THEIRS_ONLY: [(&str, &str); 4] = [
     (
         "leaves its band",
@@ -197,8 +198,8 @@ impl File<'_> {
         ffi::coefficients(&reading, &sizes.collect::<Vec<_>>())
     }
 
-    /// Returns the file with EOI directly after its only scan. Returns `None` if there are several scans, at full size,
-    /// or if nothing else follows the scan.
+    /// Returns the file with EOI directly after the data of its only scan, in place of everything that followed.
+    /// Returns `None` if only EOI followed, if the file may have several scans, or if `scale` is full size.
     fn without_tail(&self, scale: Scale) -> Option<Vec<u8>> {
         let header = &self.header;
         if scale == Scale::FULL || header.holds_coefficients() {
@@ -244,7 +245,8 @@ impl File<'_> {
         }
     }
 
-    /// Judges a file that only the native decoder decodes. `why` is libjpeg's error.
+    /// Decides whether it is intended that the native decoder accepts this file at `scale`, while libjpeg rejects it
+    /// with the error `why`. `ours` contains the decoded planes.
     fn judge_ours(&self, scale: Scale, ours: Vec<Grid<u8>>, why: &str) -> Result<Verdict, String> {
         // A small sequential image is complete after its last sample. Without the data that follow, libjpeg must agree.
         if let Some(bytes) = self.without_tail(scale) {
@@ -268,7 +270,8 @@ impl File<'_> {
     }
 }
 
-/// Compares the planes of both decoders and checks them against libjpeg's coefficients, if there are any.
+/// Checks that the native decoder's planes are those that follow from libjpeg's coefficients, if they could be read,
+/// and equal to libjpeg's planes, if `theirs` contains any.
 fn same_planes_as(
     ours: &[Grid<u8>],
     theirs: &[Grid<u8>],
@@ -312,8 +315,8 @@ fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<()
     Ok(())
 }
 
-/// Checks that both planes are equal, except in blocks with coefficients that no valid file has. There libjpeg's sums
-/// may overflow, while the native decoder clamps.
+/// Checks that two planes are equal, except in blocks whose coefficients are larger than in any valid file: there
+/// libjpeg's sums may overflow, while the native decoder clamps.
 fn alike(
     ours: &Grid<u8>,
     theirs: &Grid<u8>,
@@ -335,7 +338,8 @@ fn alike(
     Ok(())
 }
 
-/// Whether the block has a coefficient nearly four times as strong as 8-bit samples can produce.
+/// Whether a dequantised coefficient of the block has a magnitude of 4000 or more, nearly four times the maximum that
+/// 8-bit samples produce.
 fn goes_far(blocks: &Coefficients, (x, y): (usize, usize)) -> bool {
     let at = (y * blocks.wide as usize + x) * 64;
     let block = blocks.values[at..at + 64].iter().zip(&blocks.factors);
