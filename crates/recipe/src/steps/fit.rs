@@ -36,6 +36,15 @@ pub(super) fn growth(enlarge: bool) -> &'static str {
     if enlarge { ":enlarge" } else { "" }
 }
 
+/// Parses a side of the box. `None` for one that is left out or 0 px (`0`, `00`, `0.0`), as many scripts and servers write
+/// an open side.
+fn side_or_open(text: &str) -> Result<Option<Length>, ParseError> {
+    match text {
+        "" => Ok(None),
+        text => Ok(Some(text.parse()?).filter(|length| *length != Length::Px(0.0))),
+    }
+}
+
 const WORD: Word = Word {
     name: "fit",
     args: &[
@@ -54,15 +63,13 @@ impl Declared for Fit {
 
     fn read(parts: &[String]) -> Result<Self, ParseError> {
         let [w, h, enlarge] = WORD.texts(parts)?;
-        // Many scripts and servers write 0 for a side that is left open.
-        let [w, h] = [w, h].map(|side| if side == "0" { "" } else { side });
-        let inside = match (w, h) {
-            ("", "") => {
+        let inside = match (side_or_open(w)?, side_or_open(h)?) {
+            (None, None) => {
                 return Err(WORD.wrong(parts, "`fit:WIDTHxHEIGHT` with at least one side"));
             }
-            (w, "") => Bounds::Width(w.parse()?),
-            ("", h) => Bounds::Height(h.parse()?),
-            (w, h) => Bounds::Both(w.parse()?, h.parse()?),
+            (Some(w), None) => Bounds::Width(w),
+            (None, Some(h)) => Bounds::Height(h),
+            (Some(w), Some(h)) => Bounds::Both(w, h),
         };
         Ok(Self {
             inside,
