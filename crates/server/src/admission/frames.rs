@@ -170,7 +170,7 @@ fn is_worth_it(plan: &Plan, most: u64) -> bool {
         && plan.holding().frame <= most / LARGEST_SHARE
 }
 
-/// Frames that take less time to decode are not cached.
+/// Minimum time that decoding a frame takes for the frame to be cached.
 const LEAST_DECODE: Duration = Duration::from_micros(500);
 
 /// Divisor of the cache size that gives the maximum size of a frame.

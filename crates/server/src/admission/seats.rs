@@ -1,4 +1,5 @@
-//! The current work of each worker thread and its deadlines, for monitoring. This costs one counted reference per job.
+//! The current work of each worker thread and its deadlines, for monitoring. For each job, this costs cloning a few
+//! `Arc`s.
 //!
 //! A thread runs one job at a time and cannot be interrupted from outside. Jobs check by themselves whether they are
 //! cancelled, usually once per band of rows. If a thread is still running a job whose deadline passed more than `GRACE`

@@ -53,8 +53,9 @@ impl Overrides {
         }))
     }
 
-    /// Returns the overrides among these variables. An empty variable counts as not set, unless its key closes the server to
-    /// unsigned URLs: an empty value is then an error when the configuration is read.
+    /// Returns the overrides among these variables. An empty variable counts as not set, unless it is for a key that
+    /// restricts the server to signed URLs, such as `imgproxy.keys`: an empty value is then an error when the
+    /// configuration is read.
     #[must_use]
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let read = |(name, value): (String, String)| {
@@ -201,7 +202,7 @@ impl Override {
         ConfigError::new("", format!("environment variable {}: {what}", self.name))
     }
 
-    /// Whether the key closes the server to unsigned URLs, so that an empty value would open it.
+    /// Whether the key restricts the server to signed URLs, so that an empty value would admit unsigned ones.
     fn closes(&self) -> bool {
         const KEYS: [&str; 4] = ["keys", "salts", "source_key", "tokens"];
         self.path

@@ -161,8 +161,8 @@ impl App {
         reply
     }
 
-    /// Returns the `Cache-Control` of a file of a folder, or of a result that was just made from it; `None` if it gets
-    /// none.
+    /// Returns the `Cache-Control` of a file of a folder, or of a result that was just made from it; `None` if the
+    /// header is not sent.
     pub(super) fn lifetime(&self, request: &ImageRequest) -> Option<String> {
         let terms = Terms::of_file(&self.maker.results.config, &request.source.place());
         (terms.client).text(&terms.life, Duration::ZERO, &request.style)

@@ -431,7 +431,7 @@ const WORDS: &[&str] = &["recipe", "small_light"];
 
 const RECIPE_HEADER: &str = "andon-recipe";
 
-/// The path of the uploaded image, where code needs a source's path.
+/// The path that an uploaded image has in requests, in place of a source's path.
 const SOURCE: &str = "upload";
 
 const MOST_DISCARDED: usize = 64 << 20;

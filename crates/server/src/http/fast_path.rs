@@ -199,8 +199,8 @@ where
         self.stream.is_write_vectored()
     }
 
-    /// Flushes the stream and checks whether hyper waits for a request. hyper calls this when everything it holds is
-    /// written, and at the end of every round.
+    /// Flushes the stream and checks whether hyper waits for a request. hyper calls this when it has written all its
+    /// bytes, and each time that it has been polled.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;

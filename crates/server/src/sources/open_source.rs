@@ -179,8 +179,9 @@ impl OpenSource {
         }
     }
 
-    /// Returns the state of the source's file if the same response can be sent again as long as the file is in this
-    /// state: for a file that is not yet in memory, need not match a digest and was not modified in the future.
+    /// Returns the state of the source's file if, as long as the file stays in this state, the same response can be
+    /// sent again. Returns `None` for a source that was fetched or is in memory already, for one that must match a
+    /// digest, and for a file with a modification time in the future, which is sent as the present time.
     pub(crate) fn same_again(&self) -> Option<Identity> {
         match &self.content {
             // A modification time in the future is sent as the present moment, so it changes with every response.

@@ -1,5 +1,5 @@
-//! Opens or fetches the files that a request needs. Functions with a parameter `blocking` do as it says; all others may
-//! block on a disk or a network, so they have to be called on a thread that may wait.
+//! Opens or fetches the files that a request needs. A parameter `blocking` says whether a function may wait for a disk.
+//! Functions without this parameter may wait for a disk or a network, so call them on a thread that may wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

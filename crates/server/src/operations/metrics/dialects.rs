@@ -36,7 +36,7 @@ pub(crate) struct Served {
     pub(crate) bytes: u64,
     /// Bytes of whole results that were sent with status 200, if the sizes of their sources are known.
     pub(crate) result_bytes: u64,
-    /// Bytes of the sources of those results, counted each time a result was sent.
+    /// Bytes of the sources of the results that `result_bytes` counts, added each time a result was sent.
     pub(crate) source_bytes: u64,
 }
 

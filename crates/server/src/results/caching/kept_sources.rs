@@ -26,7 +26,8 @@ pub(crate) struct KeptSources {
     pauses: Table<Key, SharedError>,
 }
 
-/// Notes that are stored with the bytes of a source.
+/// What is stored with the bytes of a fetched source: its validators, freshness and media type, and whether its end was
+/// marked.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptNotes {
     validators: SourceValidators,

@@ -56,8 +56,8 @@ impl TextFonts {
         }
     }
 
-    /// Whether the result of a request for a source of this format may contain text: text that the recipe writes, or
-    /// text in the source or in an overlay, whose name does not indicate its format.
+    /// Whether the result may contain text to draw: text that the recipe writes, text in a source of this format, or
+    /// text in an overlay image. Every overlay image counts, because its name does not indicate its format.
     fn matter(&self, request: &ImageRequest, format: &str, text: &str) -> bool {
         !self.name.is_empty()
             && (self.formats.contains(&format)
@@ -66,9 +66,9 @@ impl TextFonts {
     }
 }
 
-/// Every recipe that writes text contains at least one of these words, and so do the rules of every dialect that write
-/// text. If a word means something else in some rules, their results get other keys when the fonts change although they
-/// need not, which is harmless.
+/// Words by which recipes and rules that write text are recognized: each contains at least one of them. If rules
+/// contain such a word with another meaning, their results needlessly get other keys when the fonts change, which is
+/// harmless.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
 /// The inputs of a URL's purge tag: recipes in whole pixels, or rules, with the format left open.

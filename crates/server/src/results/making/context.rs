@@ -28,7 +28,7 @@ pub(crate) struct RequestContext {
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     pub(crate) deadline: Deadline,
-    /// Maximum time for encoding, if a result in another format would do as well.
+    /// Maximum time for encoding if the client accepts other formats, too; `None` if only the deadline limits it.
     pub(crate) patience: Option<Duration>,
     /// Whether the result is made at idle priority, so that `limits.cpu` does not apply.
     pub(crate) is_idle: bool,
@@ -96,8 +96,8 @@ impl Maker {
         }
     }
 
-    /// Returns the allowance of a client's request. A request that has waited for its `turn` at idle priority may take
-    /// the time that every format needs.
+    /// Returns the allowance of a client's request. With a `turn` at idle priority, only the deadline limits the time
+    /// for encoding.
     pub(crate) fn allowance(
         &self,
         variant: &RequestVariant,

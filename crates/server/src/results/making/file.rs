@@ -81,7 +81,7 @@ impl Maker {
         Ok(is_image)
     }
 
-    /// Returns the image completed by the end that its file lacks.
+    /// Returns an image whose file lacks the end marker, with the marker appended.
     async fn complete_image(&self, ctx: &RequestContext) -> Result<Body, Error> {
         let input = self.open_file(ctx.request()).await?;
         let image = self.image(ctx, input, &mut Stages::new()).await?;

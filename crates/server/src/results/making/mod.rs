@@ -63,7 +63,7 @@ pub(crate) struct Maker {
     pub(crate) under_way: Arc<UnderWay>,
     /// Time limit for one request, including waiting.
     pub(crate) timeout: Duration,
-    /// How long encoding may take for a request if another format would do as well.
+    /// Maximum time for encoding a result if the client accepts other formats, too.
     pub(crate) patience: Duration,
     /// Queue of results that take longer to encode than `patience` and are made in the background.
     pub(crate) behind: Behind,
@@ -190,7 +190,7 @@ impl Maker {
     }
 
     /// Returns the result that [`Maker::obtain`] would return, if it is in memory and no other thread, file or origin
-    /// is needed. Otherwise this has no effect.
+    /// is needed; otherwise `None`.
     pub(crate) fn at_hand(
         &self,
         variant: &RequestVariant,
@@ -218,7 +218,7 @@ struct Lookup {
 }
 
 impl Lookup {
-    /// Returns the cached result and the resolved request, if there is such a result.
+    /// Returns the cached result together with the resolved request, or `None` without a cached result.
     fn both(&self) -> Option<(&Hit, &Resolved)> {
         self.hit.as_ref().zip(self.resolved.as_deref())
     }
