@@ -56,7 +56,7 @@ impl FontsConfig {
         }
     }
 
-    /// Checks whether a reload may change the table to `other`, which it may not, because fonts are loaded only at the start.
+    /// Checks that the table is the same in `other`, the configuration of a reload: fonts are loaded only at the start.
     ///
     /// # Errors
     /// [`ConfigError`] if `other` differs.

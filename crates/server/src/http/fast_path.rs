@@ -2,7 +2,7 @@
 //!
 //! It acts only while hyper waits for a request and holds no byte of one: after the fast path's own replies, and after
 //! replies of hyper that are entirely on their way. A request that comes in pieces, with a body, or with another one
-//! behind it leaves bytes with hyper that cannot be accounted for here. From then on, hyper alone handles such a
+//! behind it leaves bytes in hyper's buffer, and how many is not known here. From then on, hyper alone handles such a
 //! connection.
 
 use std::io::{self, IoSlice};

@@ -171,7 +171,7 @@ impl OpenSource {
         self.checksum.is_some()
     }
 
-    /// Returns how many bytes reading the files adds to memory. Sources that are in memory already are counted there.
+    /// Returns how many bytes reading the files adds to memory. A source that is in memory already adds none.
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
             Content::File(..) => self.source_size() + self.overlays.size_to_read(),

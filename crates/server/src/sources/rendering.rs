@@ -291,8 +291,8 @@ impl Planned {
         })
     }
 
-    /// Whether the source is sent in place of the result: the request only encodes the image again, the result is
-    /// larger than the source, and the request does not require a certain format.
+    /// Whether the source is sent in place of the result: the result is larger, and the request only encodes the image
+    /// again, accepts the source's format, and does not require the result in any case.
     fn only_grew(&self, engine: &Engine, body: &[u8]) -> bool {
         // A single frame, or a limited number, does not replace the whole animation, nor another depth that of the
         // source.

@@ -50,8 +50,8 @@ pub(crate) struct Rules {
     pub(crate) timeouts: OriginTimeouts,
     /// Maximum number of requests to the origin at a time.
     pub(crate) fetches: usize,
-    /// Permits for requests to the origin, one for each. They are kept across reloads, so their number may differ from
-    /// `fetches` until they are resized.
+    /// Permits for requests to the origin. Each request takes one of them. They are kept across reloads, so their
+    /// number may differ from `fetches` until they are resized.
     pub(crate) slots: Permits,
     /// Rate limiter for requests to the origin; `None` if their number per second is not limited.
     pub(crate) pace: Option<Arc<Pace>>,

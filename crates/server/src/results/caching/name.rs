@@ -85,8 +85,8 @@ struct TagInputs {
 pub(crate) struct Names {
     revision: Revision,
     fonts: TextFonts,
-    /// Which sources belong to each origin, and a name of the store that it reads. They are part of the keys of
-    /// results, because the same path is another image after they change.
+    /// For each origin, which sources belong to it, and the name of the store that it reads. Both are part of the keys
+    /// of results, because the same path may be another image after either changes.
     origins: Vec<(Place, String)>,
 }
 

@@ -57,8 +57,8 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
-    /// The size in bytes and the key of the content of files, by path, at the time when a result was last made of each.
-    /// At most 8192 entries.
+    /// For each file of which a result was made lately, by path: the file's size in bytes and the key of its content
+    /// when a result was last made. At most 8192 entries.
     pub(crate) looks: Table<Arc<str>, (u64, Key)>,
     pub(crate) under_way: Arc<UnderWay>,
     /// Time limit for one request, including waiting.
