@@ -22,7 +22,7 @@ pub(super) struct Job {
     pub(super) run: Run,
 }
 
-/// A job that was taken from the queue, with its id there.
+/// A job that was taken from the queue, with the id that it had in the queue.
 pub(super) type NumberedJob = (u64, Job);
 
 /// Runs a job to its end, starting from its decoded frame if there is one. `Cores` lends parts of it to idle threads.

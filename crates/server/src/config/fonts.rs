@@ -56,7 +56,7 @@ impl FontsConfig {
         }
     }
 
-    /// Checks that the table is the same in `other`, the configuration of a reload: fonts are loaded only at the start.
+    /// Checks that `other`, the table after a reload, is equal to this one: fonts are loaded only at the start.
     ///
     /// # Errors
     /// [`ConfigError`] if `other` differs.

@@ -44,7 +44,7 @@ pub(super) enum Content {
     File(Arc<OpenFile>, Arc<OriginMetrics>),
     /// A file that is in memory, where other requests may use it too.
     CachedSource(Identity, CachedSource),
-    /// A source that was fetched over a network. Nothing can be opened there without fetching it.
+    /// A source that was fetched over a network.
     Fetched(Source),
 }
 
@@ -104,7 +104,7 @@ impl OpenSource {
         &self.overlays
     }
 
-    /// Returns text that distinguishes this state of the overlays from any other. It is empty if there are none.
+    /// Returns text that distinguishes this state of the overlays from any other. The text is empty without overlays.
     pub(crate) fn overlays_state(&self) -> String {
         let overlays = self.overlays.states();
         match &*overlays {

@@ -73,7 +73,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// Makes further headers for the origin itself each time the request is sent.
     pub(crate) authorize: Option<&'a dyn Authorize>,
-    /// Validators of the state of the source that need not be sent again.
+    /// Validators of the state that the caller has of the source. If the source has not changed, its bytes are not sent
+    /// again.
     pub(crate) validators: Option<&'a SourceValidators>,
     /// Patterns that the targets of redirects have to match, if there are any.
     pub(crate) patterns: &'a [UrlPattern],

@@ -18,7 +18,7 @@ pub use self::background::Background;
 use self::shortest::{Offer, Shortest};
 use crate::config::{ConfigError, DefaultFormat, NegotiationConfig};
 
-/// The formats to choose from, and the background for those without opacity.
+/// The formats to choose from, and the background for those without alpha channel.
 #[derive(Debug)]
 pub(crate) struct Negotiation {
     offers: Vec<Offer>,

@@ -208,8 +208,8 @@ impl Names {
         }
     }
 
-    /// Returns the parts of a key: origin, source, `text` and rules. Nothing else of a request matters, because the
-    /// format is settled and part of the text.
+    /// Returns the parts of a key: origin, source, `text`, and further properties of the request on which the result
+    /// depends, such as `exact`. The format is settled and part of the text.
     fn parts(&self, asked: &SettledRequest, exact: bool, text: String) -> [String; 4] {
         let request = &asked.request;
         let source = &request.source;

@@ -121,8 +121,8 @@ impl Maker {
         }
     }
 
-    /// Obtains the result within the allowance of the request. A result that is known to take longer to encode is only
-    /// looked up in the cache.
+    /// Obtains the result within the allowance of the request. If encoding it is known to take longer than the
+    /// allowance permits, the result is only looked up in the cache.
     async fn obtain_within(
         self: &Arc<Self>,
         ctx: &RequestContext,

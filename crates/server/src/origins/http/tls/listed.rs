@@ -13,8 +13,8 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
-/// Verifies certificates by trusted authorities, and accepts those in a list without an authority if their name and
-/// dates are valid.
+/// Verifies certificates by trusted authorities. A certificate in `certificates` needs no authority, only a valid name
+/// and valid dates.
 #[derive(Debug)]
 pub(super) struct Listed {
     authority_verifier: Arc<WebPkiServerVerifier>,
