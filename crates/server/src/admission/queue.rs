@@ -245,8 +245,8 @@ impl<J> Queue<J> {
         turns.into_iter().filter_map(begin).collect()
     }
 
-    /// Takes a waiting job out of the queue. It counts as running from now on, at this price, for which the caller has
-    /// reserved the memory.
+    /// Takes the waiting job at `turn` out of the queue. It counts as running from now on, at this price, for which the
+    /// caller has reserved the memory. `shared_peak` is the id of the job together with which it was taken.
     fn begin(&mut self, now: Now, turn: Turn, shared_peak: u64, price: Price) -> Option<(u64, J)> {
         let Waiting {
             batch,
@@ -339,7 +339,7 @@ impl<J> Queue<J> {
         })
     }
 
-    /// Rejects a request that would wait too long at `turn`, or miss its deadline.
+    /// Rejects a request, predicted to take `time`, that would wait too long at `turn` or miss its deadline.
     fn check(&self, now: Now, time: Duration, turn: Turn, deadline: Now) -> Result<(), Refusal> {
         let ahead = self.ahead(now, turn);
         // An idle machine accepts everything: otherwise a wrong prediction would never be corrected.
@@ -397,15 +397,16 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Whether a waiting job fits into memory now. A job that was admitted under a larger budget than the current one
-    /// starts when no other job is running.
+    /// Whether the waiting job at `turn` fits into memory now. A job that was admitted under a larger budget than the
+    /// current one starts when no other job is running.
     fn fits(&self, turn: Turn) -> bool {
         let fits = |bytes| self.budget.fits(bytes) || self.budget.used() == 0;
         let waiting = self.waiting.get(&turn);
         waiting.is_some_and(|waiting| fits(waiting.price.bytes))
     }
 
-    /// Whether a waiting job will fit into memory when all running jobs have ended, except those that are stuck.
+    /// Whether the waiting job at `turn` will fit into memory when all running jobs have ended, except those that are
+    /// stuck.
     fn will_fit(&self, turn: Turn, now: Now) -> bool {
         let is_stuck = |job: &&Running| now.saturating_sub(job.deadline) >= GRACE;
         let stuck_bytes: u64 = (self.running.iter().filter(is_stuck))

@@ -32,7 +32,8 @@ impl Listen {
         matches!(self, Self::Tcp(address) if address.ends_with(":0"))
     }
 
-    /// Checks for reasons why listening on this address would fail, even if no other process listens there.
+    /// Checks for reasons why listening on this address would fail, even if no other process listens there. `key` is
+    /// where the address is configured.
     ///
     /// # Errors
     /// If the host name cannot be resolved, or the folder of a Unix socket does not exist.

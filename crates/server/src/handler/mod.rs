@@ -125,8 +125,8 @@ impl App {
         reply
     }
 
-    /// Returns a sentence about the dialect that would read the target, if the error is a missing file or a URL that was
-    /// not understood.
+    /// Returns a hint about the target, such as which dialect would read it, if the error is a missing file or a URL
+    /// that was not understood.
     fn hint(&self, error: &Error, uri: &Uri) -> Option<String> {
         let is_unread = matches!(error.kind(), Fault::Missing | Fault::Url);
         let target = target(uri).ok().filter(|_| is_unread)?;

@@ -217,7 +217,8 @@ impl App {
         Ok(reply)
     }
 
-    /// Records the file of a reply for the fast path.
+    /// Records, for the fast path, that this reply was sent for the file in the state `identity`; does nothing for
+    /// `None`, and for a body with an appended end marker, which is not in the file.
     fn remember_file(&self, variant: &RequestVariant, identity: Option<Identity>, reply: &Reply) {
         let is_new = |identity: &Identity| {
             let served_file = variant.served();

@@ -49,7 +49,7 @@ pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     lines
 }
 
-/// How many times as wide and as high the larger source is that the explanation compares with.
+/// Factor by which the sides of the larger source are longer, with which the explanation compares the source.
 const LARGER: u32 = 8;
 
 /// Rounds to thousandths.

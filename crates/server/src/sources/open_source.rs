@@ -285,7 +285,8 @@ impl OpenSource {
     }
 }
 
-/// Returns the error for a source that does not meet the conditions of its request.
+/// Returns the error for a source that does not meet the conditions of its request: `piece` is the path of the source,
+/// and `why` says what is wrong.
 fn unfit(piece: String, why: String) -> Error {
     Error::Pixels(andon_pixels::Error::Unfit { piece, why })
 }

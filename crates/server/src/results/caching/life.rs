@@ -189,8 +189,9 @@ impl ClientSide {
         }
     }
 
-    /// Returns the `Age` header in seconds of a result that was cached for `age`, or `None` if the header is not sent.
-    /// Only the origin's directives need the header, because they count from the arrival of the source.
+    /// Returns the `Age` header in seconds of a result that was cached for `age`, or `None` if the header is not sent:
+    /// for a result that was just made, as `status` says, and unless clients get the origin's directives, which count
+    /// from the arrival of the source.
     pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {
         let is_kept = !matches!(status, CacheStatus::Forwarded { .. });
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())

@@ -270,8 +270,9 @@ pub(crate) fn source_path(request: &ImageRequest) -> String {
     format!("/{}", request.source.place())
 }
 
-/// Returns a name for the store of an origin's sources, as far as the store decides which images they are. A folder has
-/// no name of its own: it may be mounted anywhere, and its files are checked before a result is used again.
+/// Returns a text that identifies the store of an origin, because the same path in another store is another image. All
+/// folders have the same text: a folder may be mounted anywhere, and its files are checked before a result is used
+/// again.
 fn origin_name(keeper: &OriginKind) -> String {
     match keeper {
         OriginKind::Fs(_) => "fs".to_owned(),

@@ -62,7 +62,7 @@ impl RequestContext {
 }
 
 impl Allowance {
-    /// Returns the allowance of a request that does not accept another format.
+    /// Returns the allowance of a request that accepts no other format: only the deadline limits the time for encoding.
     pub(crate) fn until(deadline: impl Into<Deadline>) -> Self {
         Self {
             deadline: deadline.into(),
@@ -71,8 +71,8 @@ impl Allowance {
         }
     }
 
-    /// Refuses work on a source of `bytes` bytes whose plan takes longer than `limits.cpu` allows, unless the work has
-    /// idle priority.
+    /// Refuses work on a source of `bytes` bytes if its planned processor time exceeds `limits.cpu`, unless the work
+    /// has idle priority.
     pub(super) fn check(&self, engine: &Engine, planned: CpuTime, bytes: u64) -> Result<(), Error> {
         match self.is_idle {
             true => Ok(()),
