@@ -71,7 +71,7 @@ impl TextFonts {
 /// harmless.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
-/// The inputs of a URL's purge tag: recipes in whole pixels, or rules, with the format left open.
+/// What the purge tag of a URL is computed from: recipes in whole pixels, or rules, with the format left open.
 struct TagInputs {
     /// The recipe or rules of the request, with the format left open.
     any_format: String,
