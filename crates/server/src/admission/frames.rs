@@ -173,5 +173,5 @@ fn is_worth_it(plan: &Plan, most: u64) -> bool {
 /// Minimum time that decoding a frame takes for the frame to be cached.
 const LEAST_DECODE: Duration = Duration::from_micros(500);
 
-/// Divisor of the cache size that gives the maximum size of a frame.
+/// The size of the cache divided by this is the maximum size of a frame.
 const LARGEST_SHARE: u64 = 8;

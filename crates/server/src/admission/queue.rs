@@ -154,8 +154,8 @@ impl<J> Queue<J> {
     }
 
     /// Puts the job of a request that was admitted for the turn `expected` into the queue and returns the job's id,
-    /// unless its predicted wait is too long now that its plan is known. The request gives up its earlier turn in both
-    /// cases. `joins` returns whether two jobs can share one decode.
+    /// unless it would wait too long or miss its deadline at the `price` that its plan predicts. The request gives up
+    /// its earlier turn in both cases. `joins` returns whether two jobs can share one decode.
     ///
     /// The caller must have rejected jobs whose plans need more bytes than the whole budget.
     ///

@@ -53,8 +53,8 @@ impl Overrides {
         }))
     }
 
-    /// Returns the overrides among these variables. An empty variable counts as not set, unless it is for a key that
-    /// restricts the server to signed URLs, such as `imgproxy.keys`: an empty value is then an error when the
+    /// Returns the overrides among these variables. An empty variable counts as not set, unless its key contains
+    /// secrets of signed or encrypted URLs, such as `imgproxy.keys`: an empty value is then an error when the
     /// configuration is read.
     #[must_use]
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
@@ -202,7 +202,8 @@ impl Override {
         ConfigError::new("", format!("environment variable {}: {what}", self.name))
     }
 
-    /// Whether the key restricts the server to signed URLs, so that an empty value would admit unsigned ones.
+    /// Whether the key contains secrets of signed or encrypted URLs: an empty value must not silently switch this
+    /// protection off.
     fn closes(&self) -> bool {
         const KEYS: [&str; 4] = ["keys", "salts", "source_key", "tokens"];
         self.path

@@ -42,7 +42,8 @@ use crate::response::{self, Reply};
 use crate::trace;
 
 impl App {
-    /// Returns the route of a path at an address of this purpose, as far as the client may use it.
+    /// Returns the part of the server that answers a request for this path at an address of this purpose. Paths of
+    /// parts that the client may not use are routed like any other path.
     pub(crate) fn route(
         &self,
         purpose: Purpose,

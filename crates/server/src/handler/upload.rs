@@ -44,8 +44,8 @@ pub(crate) struct Uploads {
     /// Memory that all bodies together may take: half of the memory for all sources, or more if one body of the maximum
     /// length needs it. The rest stays free for sources that are read and fetched, however slowly bodies arrive.
     room: SourceMemory,
-    /// Parses small_light's options from the query, as the path of a URL. Has its own configuration, so that rewrite
-    /// rules and signatures of this server's URLs do not apply.
+    /// Parses small_light's options in the query as if they were in the path of a URL. Has its own configuration, so
+    /// that rewrite rules and signatures of this server's URLs do not apply.
     dialects: Dialects,
 }
 

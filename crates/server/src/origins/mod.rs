@@ -101,7 +101,7 @@ impl Origins {
             .for_each(Client::resize);
     }
 
-    /// Whether an origin serves `source`, if the source exists.
+    /// Whether `source` belongs to an origin, whether or not the source exists.
     pub(crate) fn has(&self, source: &str) -> bool {
         self.find(source).is_ok()
     }

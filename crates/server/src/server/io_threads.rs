@@ -83,9 +83,9 @@ impl IoThreads {
         &self.io_threads[thread].handle
     }
 
-    /// Chooses the I/O thread for a connection that was accepted on `thread`. If each thread accepts `its_own`
-    /// connections, the connection stays there unless the next thread in turn has clearly fewer: short connections
-    /// would otherwise move as often as not.
+    /// Chooses the I/O thread for a connection that was accepted on `thread`: the next thread in turn or, if each
+    /// thread accepts `its_own` connections, `thread` itself unless the next one has at least two connections fewer.
+    /// With a smaller margin, short connections would often move without need.
     pub(crate) fn seat(&self, thread: usize, its_own: bool) -> Seat<'_> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.io_threads.len();
         let count = |thread: usize| self.io_threads[thread].connections.load(Ordering::Relaxed);

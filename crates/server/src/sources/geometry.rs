@@ -49,7 +49,7 @@ pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     lines
 }
 
-/// Factor by which the sides of the larger source are longer, with which the explanation compares the source.
+/// The explanation compares the source with one whose sides are this many times as long.
 const LARGER: u32 = 8;
 
 /// Rounds to thousandths.

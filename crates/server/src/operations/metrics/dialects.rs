@@ -30,7 +30,7 @@ pub(crate) struct Served {
     pub(crate) requests: u64,
     /// Requests that were answered with a status of 400 and above.
     pub(crate) errors: u64,
-    /// Requests whose client hints act on the result.
+    /// Requests whose results depend on client hints.
     pub(crate) hinted: u64,
     /// Bytes of all response bodies.
     pub(crate) bytes: u64,

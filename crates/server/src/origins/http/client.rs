@@ -121,7 +121,7 @@ impl Client {
         self.rules.pace.as_ref()
     }
 
-    /// Sets the number of permits for requests to the one in this client's configuration.
+    /// Sets the number of permits for requests to the configured one (`fetches`).
     pub(crate) fn resize(&self) {
         self.rules.slots.resize_to(self.rules.fetches);
     }

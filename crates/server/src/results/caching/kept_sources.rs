@@ -232,7 +232,7 @@ impl KeptNotes {
     }
 }
 
-/// Divisor of the largest tier's size that gives the maximum size of a source.
+/// The size of the largest tier divided by this is the maximum size of a source.
 const LARGEST_SHARE: u64 = 4;
 
 /// Longest time without requests that an origin is granted, however long it asks for.

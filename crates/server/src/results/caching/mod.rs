@@ -68,8 +68,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) ends: SourceMemo<Option<u64>>,
     /// Measurements of the pixels of sources.
     pub(crate) measured: SourceMemo<Measured>,
-    /// Computations of indexes of sources: of the offsets at which parts of an image can be decoded. Finished indexes
-    /// are in the cache.
+    /// Indexes of sources (the offsets at which parts of an image can be decoded) that are being computed. Finished
+    /// indexes are in the cache.
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
     /// Number of bytes of each source that were read for the part of the image that was decoded last.
     pub(crate) parts: Table<Key, u64>,

@@ -255,8 +255,8 @@ fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     rules.with_output(output)
 }
 
-/// Returns the text of a request's rules before they are resolved. Limited rules may be refused later, so they share
-/// neither a computation nor a result with the same rules without limits.
+/// Returns the text of a request's rules before they are resolved. Rules that `[permitted]` limits may be refused
+/// later, so they share neither a computation nor a result with the same rules without limits.
 fn unresolved(request: &ImageRequest) -> String {
     let text = request.rules.text();
     match request.is_limited {
