@@ -170,7 +170,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Wraps the error without making it the `source`, since `Display` contains its text already.
+/// Wraps the error. `source()` does not return it, since `Display` contains its text already.
 impl From<andon_pixels::Error> for Error {
     fn from(error: andon_pixels::Error) -> Self {
         Self::Pixels(error)

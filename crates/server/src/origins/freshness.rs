@@ -44,7 +44,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Whether no cache may store the response except that of the requesting client, or none at all.
+    /// Whether only the cache of the requesting client may store the response, or no cache at all.
     pub(crate) fn is_closed(&self) -> bool {
         self.private || self.no_store
     }

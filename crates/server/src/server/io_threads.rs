@@ -153,8 +153,9 @@ impl IoThread {
     }
 }
 
-/// Niceness of threads that wait for disks and copy megabytes from files. When both want a core, they get half the
-/// weight of threads that answer requests, but still more than threads that make images.
+/// Niceness of threads that wait for disks and copy megabytes from files. When one of them and a thread that answers
+/// requests compete for a core, it gets half of the other's weight, which is still more than threads that make images
+/// get.
 const NICENESS: i32 = 3;
 
 impl Drop for IoThread {

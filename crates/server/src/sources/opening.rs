@@ -342,7 +342,7 @@ pub(crate) fn overlay_request(from: Location) -> ImageRequest {
 ///
 /// # Errors
 /// `Origin` if the origin did not, so that the image may be truncated. Decoders render a truncated image as far as they
-/// can, and the result of another source would be cached with it.
+/// can, so a result with an incomplete overlay would be cached.
 pub(crate) fn bounded(overlay: Source) -> Result<Source, Error> {
     match overlay.bounded {
         true => Ok(overlay),

@@ -128,7 +128,7 @@ impl Exporter {
         reading.take().inspect(JoinHandle::abort)
     }
 
-    /// Exports metrics, if they are to be exported.
+    /// Exports metrics, if `otlp.metrics` is set.
     pub(crate) fn export(&self, set: &MetricSet) {
         if let Some(outbox) = &self.metrics {
             let (metrics, count) = metrics::of(set, SystemTime::now());

@@ -235,7 +235,7 @@ impl KeptNotes {
 /// The size of the largest tier divided by this is the maximum size of a source.
 const LARGEST_SHARE: u64 = 4;
 
-/// Longest time without requests that an origin is granted, however long it asks for.
+/// Maximum time for which an origin gets no requests after it has sent `Retry-After`.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 #[cfg(test)]
