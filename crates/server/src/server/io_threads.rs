@@ -6,10 +6,11 @@
 //! many each thread has.
 //!
 //! A client that opens a connection for every request often runs on the same machine, such as a proxy or a load
-//! generator. A thread that has answered such requests yields its core before it looks for more. The next connections
-//! then arrive together and are answered in one round; otherwise client and server wake each other up for every single
-//! one. On connections that stay open this costs more than it saves. While images are being made the thread keeps its
-//! core: a worker thread would hold it for milliseconds, and all connections of this thread would wait.
+//! generator. A thread that has answered such requests yields its core before it looks for further events. The next
+//! connections then arrive together and are answered one after the other; otherwise client and server wake each other
+//! up for every single connection. With connections that stay open, yielding costs more than it saves. While images are
+//! being made the thread keeps its core: a worker thread would hold it for milliseconds, and all connections of this
+//! thread would wait.
 
 use std::cell::Cell;
 use std::io;

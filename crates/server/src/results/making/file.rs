@@ -2,8 +2,9 @@
 //! remembered.
 //!
 //! An image is checked as a whole before any of it is sent: a truncated or corrupt image is refused, and bytes after
-//! its end are left out. This check reads the file into memory once. Its outcome is remembered with the file's
-//! modification time, size and inode number, so that later requests read the file in pieces.
+//! its end are left out. If a JPEG only lacks its end marker, the marker is appended. This check reads the file into
+//! memory once. Its outcome is remembered with the file's modification time, size and inode number, so that later
+//! requests read the file in pieces.
 
 use std::sync::Arc;
 
