@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::ConfigError;
 
-/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. Port 0
-/// takes any free one.
+/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. Port 0 stands for any
+/// free port.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Listen {
