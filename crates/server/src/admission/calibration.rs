@@ -71,9 +71,9 @@ struct KindStatistics {
 
 impl KindStatistics {
     /// Returns the predicted time, in nanoseconds, of work that is planned to take `nanos`. The learned ratio applies
-    /// in full only to plans up to `NEAR` times as large as those from which it was learned. To the rest of a larger
-    /// plan at most [`TRUSTED`] is applied. Small drawings with expensive parts can deviate more, but this says nothing
-    /// about much larger ones: a drawing of a megabyte would be predicted to take a minute.
+    /// in full to the first part of a plan: up to `NEAR` times the size of the plans from which it was learned. Beyond
+    /// that, a ratio above [`TRUSTED`] is reduced to it, because what was learned from small drawings with expensive
+    /// parts says nothing about much larger ones: the prediction for a drawing of a megabyte would be a minute.
     fn time(&self, nanos: f64) -> f64 {
         let ratio = self.ratio.factor();
         let near = nanos.min(self.mean_plan.factor() * A_MILLISECOND * NEAR);
@@ -117,7 +117,7 @@ const TRUSTED: f64 = 8.0;
 
 const A_MILLISECOND: f64 = 1e6;
 
-/// A learned ratio applies to plans of up to this many times the size that it was learned from.
+/// A learned ratio applies in full only up to this many times the size of the plans from which it was learned.
 const NEAR: f64 = 4.0;
 
 /// The longest time that is ever predicted: longer than any deadline, and short enough that many of them can be added.
@@ -126,8 +126,8 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// The least planned time that counts, in ns, because waking a thread and copying a file take time, too.
 const LEAST_NANOS: u64 = 50_000;
 
-/// The least file size that counts, in bytes. Icons take long for their few bytes. At their true size, a photo after a
-/// thousand icons would be predicted to take a minute, and all requests that arrive with it would be rejected.
+/// The least file size that counts, in bytes. Icons take long for their few bytes. If their true sizes counted, a photo
+/// after a thousand icons would be predicted to take a minute, and all requests that arrive with it would be rejected.
 const LEAST_BYTES: u64 = 64 << 10;
 
 /// Nanoseconds of work per byte of a source file, as a first guess: a photo of 4 MB takes 40 ms.

@@ -1,5 +1,5 @@
-//! Tests with clients that wait for each reply before their next request, on a simulated clock. As many clients as a
-//! server is meant for are never rejected, however wrong its first predictions are.
+//! Tests with clients that wait for each reply before their next request, on a simulated clock. Up to the number of
+//! clients that the rules always admit, no client is rejected, however wrong the server's first predictions are.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

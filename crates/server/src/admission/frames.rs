@@ -163,15 +163,15 @@ fn name(input: &DecodeInput) -> Option<Name> {
     input.source.zip(input.plan.decode_key())
 }
 
-/// Whether a frame is worth caching: decoding takes long enough, and the frame is small enough to leave room for
-/// others.
+/// Whether the frame that a plan starts with is worth caching: decoding takes long enough, and the frame is small
+/// enough to leave room for others in a cache of `most` bytes.
 fn is_worth_it(plan: &Plan, most: u64) -> bool {
     plan.decode_nanos() >= LEAST_DECODE.as_nanos() as u64
         && plan.holding().frame <= most / LARGEST_SHARE
 }
 
-/// Frames that take less time to decode are not cached.
+/// Minimum time that decoding a frame takes for the frame to be cached.
 const LEAST_DECODE: Duration = Duration::from_micros(500);
 
-/// Divisor of the cache size that gives the maximum size of a frame.
+/// The size of the cache divided by this is the maximum size of a frame.
 const LARGEST_SHARE: u64 = 8;

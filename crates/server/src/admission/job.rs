@@ -22,7 +22,7 @@ pub(super) struct Job {
     pub(super) run: Run,
 }
 
-/// A job that was taken from the queue, with its id there.
+/// A job that was taken from the queue, with the id that it had in the queue.
 pub(super) type NumberedJob = (u64, Job);
 
 /// Runs a job to its end, starting from its decoded frame if there is one. `Cores` lends parts of it to idle threads.
@@ -31,7 +31,8 @@ pub(super) type Run = Box<dyn FnOnce(&dyn Cores, Option<Result<Decoded, Error>>)
 /// The end of a job, of which its request has not been notified yet.
 pub(super) struct JobEnd {
     pub(super) outcome: Outcome,
-    /// Sends the result. To be called after the job has left the queue, so that the receiver finds its slot free.
+    /// Sends the result. To be called after the job has left the queue, so that the receiver of the result finds the
+    /// job's place free.
     pub(super) send: Box<dyn FnOnce()>,
 }
 

@@ -180,8 +180,8 @@ impl Admission {
 
     /// Runs `job` on a worker thread when its turn has come and its planned peak fits into memory. The job may use idle
     /// threads while no other job waits for them. Its second argument is the decoded frame to start with, or `None` if
-    /// the job has to decode its source itself. The frame may come from the cache, or be decoded together with other
-    /// jobs (see [`shared_decode`]) or for the cache. Dropping the future withdraws the job.
+    /// the job has to decode its source itself. The frame comes from the cache, or was decoded for several jobs at once
+    /// (see [`shared_decode`]), or was decoded for this job and is to be cached. Dropping the future withdraws the job.
     ///
     /// # Errors
     /// The errors of the job; `Refused` if it would wait too long or miss its deadline; `Pixels(Limit)` for a plan that

@@ -14,8 +14,9 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// Chooses the core for the calling thread, which is number `seat` of `threads`. Unless there are exactly as many
-    /// threads as cores, the kernel decides, because other processes may rely on having a core each, too.
+    /// Chooses the core for the calling thread, which is number `seat` of `threads`. Unless there are at least two
+    /// threads and exactly as many as cores, the thread is not bound: the kernel decides then, because other processes
+    /// may need cores, too.
     pub(super) fn new(seat: usize, threads: usize) -> Self {
         Self {
             cores: system::Cores::of_thread(seat, threads),

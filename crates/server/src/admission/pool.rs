@@ -197,7 +197,7 @@ impl State {
         refusal.into()
     }
 
-    /// Counts a request that needs more memory than `limit` allows, and returns the error for it.
+    /// Counts a request that needs `value` bytes of memory, more than the `limit`, and returns the error for it.
     pub(super) fn over_budget(&mut self, value: u64, limit: u64) -> Error {
         self.counters.refused_memory += 1;
         Error::Pixels(andon_pixels::Error::Limit {

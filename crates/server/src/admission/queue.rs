@@ -54,7 +54,8 @@ pub struct Queue<J> {
     blocked: Option<(Turn, Now)>,
 }
 
-/// A position in the queue: the time of the turn, then the id, so that the earlier id goes first if times are equal.
+/// A job's position in the queue: the time of its turn, and its id. The earlier time goes first or, at the same time,
+/// the earlier id.
 pub type Turn = (Now, u64);
 
 /// A request that was admitted and whose job is not in the queue yet.
@@ -69,10 +70,11 @@ struct Expected {
 struct Waiting<J> {
     price: Price,
     source: Option<Key>,
-    /// Id of the first job of this job's batch, which is usually its own.
+    /// Jobs with the same number here share one decode. It is the id of the first of them, so usually the job's own.
     batch: u64,
     deadline: Now,
-    /// Whether the batch's decode counts as part of this job. This is so for the member whose turn is first.
+    /// Whether the time of the decode counts as part of this job. Of jobs that share a decode, it counts for the one
+    /// whose turn is first.
     decodes: bool,
     job: J,
 }
@@ -146,14 +148,14 @@ impl<J> Queue<J> {
         Ok(turn)
     }
 
-    /// Removes a request that was admitted for `turn` and whose job will not join.
+    /// Removes a request that was admitted for `turn` and whose job will not be put into the queue.
     pub fn forget(&mut self, turn: Turn) {
         self.expected.remove(&turn);
     }
 
     /// Puts the job of a request that was admitted for the turn `expected` into the queue and returns the job's id,
-    /// unless its price turns out too high. The request gives up its earlier turn in both cases. `joins` returns
-    /// whether two jobs can share one decode.
+    /// unless it would wait too long or miss its deadline at the `price` that its plan predicts. The request gives up
+    /// its earlier turn in both cases. `joins` returns whether two jobs can share one decode.
     ///
     /// The caller must have rejected jobs whose plans need more bytes than the whole budget.
     ///
@@ -245,8 +247,8 @@ impl<J> Queue<J> {
         turns.into_iter().filter_map(begin).collect()
     }
 
-    /// Takes a waiting job out of the queue. It counts as running from now on, at this price, for which the caller has
-    /// reserved the memory.
+    /// Takes the waiting job at `turn` out of the queue. It counts as running from now on, at this price, for which the
+    /// caller has reserved the memory. `shared_peak` is the id of the job together with which it was taken.
     fn begin(&mut self, now: Now, turn: Turn, shared_peak: u64, price: Price) -> Option<(u64, J)> {
         let Waiting {
             batch,
@@ -339,7 +341,7 @@ impl<J> Queue<J> {
         })
     }
 
-    /// Rejects a request that would wait too long at `turn`, or miss its deadline.
+    /// Rejects a request, predicted to take `time`, that would wait too long at `turn` or miss its deadline.
     fn check(&self, now: Now, time: Duration, turn: Turn, deadline: Now) -> Result<(), Refusal> {
         let ahead = self.ahead(now, turn);
         // An idle machine accepts everything: otherwise a wrong prediction would never be corrected.
@@ -376,7 +378,7 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Whether there is a batch, or may soon be one, that a job of this source could join.
+    /// Whether there are, or may soon be, jobs with which a job of this source could share a decode.
     fn may_share(&self, source: Option<Key>) -> bool {
         let expected = self.expected.values().map(|it| it.source);
         let all = expected.chain(self.waiting.values().map(|it| it.source));
@@ -389,7 +391,8 @@ impl<J> Queue<J> {
         all.filter(|it| it.batch == batch).count()
     }
 
-    /// Assigns the decode of a batch to the member whose turn is first, after members have joined or left.
+    /// Assigns the time of a shared decode to the one of its jobs whose turn is first, after the set of jobs has
+    /// changed. `batch` is the number that all of them have in [`Waiting::batch`].
     fn settle(&mut self, batch: u64) {
         let members = self.waiting.values_mut().filter(|it| it.batch == batch);
         for (index, member) in members.enumerate() {
@@ -397,15 +400,16 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Whether a waiting job fits into memory now. A job that was admitted under a larger budget than the current one
-    /// starts when no other job is running.
+    /// Whether the waiting job at `turn` fits into memory now. A job that was admitted under a larger budget than the
+    /// current one starts when no other job is running.
     fn fits(&self, turn: Turn) -> bool {
         let fits = |bytes| self.budget.fits(bytes) || self.budget.used() == 0;
         let waiting = self.waiting.get(&turn);
         waiting.is_some_and(|waiting| fits(waiting.price.bytes))
     }
 
-    /// Whether a waiting job will fit into memory when all running jobs have ended, except those that are stuck.
+    /// Whether the waiting job at `turn` will fit into memory when all running jobs have ended, except those that are
+    /// stuck.
     fn will_fit(&self, turn: Turn, now: Now) -> bool {
         let is_stuck = |job: &&Running| now.saturating_sub(job.deadline) >= GRACE;
         let stuck_bytes: u64 = (self.running.iter().filter(is_stuck))

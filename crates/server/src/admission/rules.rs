@@ -45,8 +45,9 @@ impl Rules {
     }
 
     /// Returns the number of requests below which everything with a predicted wait of up to `max_wait` is admitted.
-    /// This many clients that wait for each response are never rejected because of a wrong prediction, which is likely
-    /// above all on a server that has just started. So few jobs are never overload.
+    /// With fewer clients than this, each of which waits for its response, no request is rejected because of a wrong
+    /// prediction, which is likely above all on a server that has just started. So few requests never count as
+    /// overload.
     fn always_admitted(&self) -> usize {
         self.threads
             .saturating_mul(CLIENTS_PER_THREAD)

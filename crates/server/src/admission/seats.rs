@@ -1,4 +1,5 @@
-//! The current work of each worker thread and its deadlines, for monitoring. This costs one counted reference per job.
+//! The current work of each worker thread and its deadlines, for monitoring. For each job, this costs cloning a few
+//! `Arc`s.
 //!
 //! A thread runs one job at a time and cannot be interrupted from outside. Jobs check by themselves whether they are
 //! cancelled, usually once per band of rows. If a thread is still running a job whose deadline passed more than `GRACE`
@@ -16,11 +17,11 @@ use super::work::Kind;
 use crate::error::{Stuck, Threads};
 
 thread_local! {
-    /// The place of this thread in [`Seats`]; `None` on threads that are not worker threads.
+    /// Index of this thread in [`Seats`]; `None` on threads that are not worker threads.
     pub(super) static SEAT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The existing worker threads. A thread keeps its place from its start to its end.
+/// The existing worker threads by their indexes. A thread keeps its index from its start to its end.
 #[derive(Debug, Default)]
 pub(super) struct Seats(Vec<Option<Seat>>);
 
@@ -46,7 +47,7 @@ pub(crate) struct AtWork {
 }
 
 impl Seats {
-    /// Assigns a place to a new thread, and returns its index.
+    /// Assigns a free index to a new thread, and returns it.
     pub(super) fn take(&mut self) -> usize {
         let free = self.0.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {
@@ -57,14 +58,14 @@ impl Seats {
         place
     }
 
-    /// Frees a place because its thread has ended.
+    /// Frees the index `place`, because its thread has ended.
     pub(super) fn leave(&mut self, place: usize) {
         if let Some(seat) = self.0.get_mut(place) {
             *seat = None;
         }
     }
 
-    /// Records that the thread at `place` starts jobs with these deadlines.
+    /// Records that the thread with the index `place` starts jobs with these deadlines.
     pub(super) fn set_work(&mut self, place: usize, work: AtWork, deadlines: Arc<[Deadline]>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
@@ -74,7 +75,7 @@ impl Seats {
         }
     }
 
-    /// Records that the thread at `place` starts a part of another thread's job.
+    /// Records that the thread with the index `place` starts a part of another thread's job.
     pub(super) fn set_helping(&mut self, place: usize, deadlines: Arc<[Deadline]>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
@@ -84,19 +85,19 @@ impl Seats {
         }
     }
 
-    /// Records that the thread at `place` has become idle.
+    /// Records that the thread with the index `place` has become idle.
     pub(super) fn set_idle(&mut self, place: usize) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat::default();
         }
     }
 
-    /// Returns the deadlines of all results of the current work of the thread at `place`.
+    /// Returns the deadlines of all results of the current work of the thread with the index `place`.
     pub(super) fn deadlines(&self, place: usize) -> Option<Arc<[Deadline]>> {
         Some(self.0.get(place)?.as_ref()?.deadlines.clone())
     }
 
-    /// Returns the current job of each thread, in the order of their places.
+    /// Returns the current job of each thread, in the order of their indexes.
     pub(super) fn all(&self) -> Vec<Option<AtWork>> {
         let seats = self.0.iter().flatten();
         seats.map(|seat| seat.work.clone()).collect()

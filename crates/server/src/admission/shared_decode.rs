@@ -79,7 +79,7 @@ fn decode_members(
     engine.decode_at_once(cores, &plans, &first.bytes, &tokens)
 }
 
-/// The cancel tokens of all members, which interrupt the shared decode when all of them are cancelled.
+/// The cancel tokens of all jobs that share a decode, which is interrupted when all of them are cancelled.
 struct AllTokens<'a>(Vec<&'a CancelToken>);
 
 impl Interrupt for AllTokens<'_> {

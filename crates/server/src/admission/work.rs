@@ -53,7 +53,7 @@ impl Work {
 pub struct Price {
     /// Predicted time of the job on one thread, without help.
     pub time: Duration,
-    /// The part of `time` that decoding takes, which a batch needs only once.
+    /// The part of `time` that decoding takes. Jobs that share a decode spend it only once.
     pub decode: Duration,
     /// Planned peak memory in bytes.
     pub bytes: u64,

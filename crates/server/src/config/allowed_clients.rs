@@ -11,7 +11,7 @@ pub enum AllowedClients {
     Off,
     /// Clients on this machine that connect over a Unix socket, and all clients with the administrator's token.
     /// Loopback addresses count as local only if the server runs without a configuration file: otherwise a proxy on
-    /// this machine may connect from one, with all its clients.
+    /// this machine may connect from such an address on behalf of all its clients.
     Local,
     /// All clients.
     All,

@@ -34,7 +34,7 @@ pub struct CacheConfig {
     pub stale_while_revalidate: Span,
     /// How long after `ttl` a result is still served if its origin fails.
     pub stale_if_error: Span,
-    /// How long a missing or broken source is cached as such.
+    /// How long the error for a missing or broken source is cached.
     pub negative: Span,
     /// Headers that tell a CDN what a result is made of, so that it can purge by these tags.
     pub tag_headers: Vec<TagHeader>,

@@ -35,8 +35,8 @@ impl Environment {
         self.0.iter()
     }
 
-    /// Returns the path in the variable `name` or, if that is not set, the path `below_home` in the home folder; `None` if
-    /// that is unknown.
+    /// Returns the path in the variable `name` or, if that is not set, the path `below_home` in the home folder; `None`
+    /// if the home folder is needed and unknown.
     pub(crate) fn path_or_home(&self, name: &str, below_home: &str) -> Option<PathBuf> {
         match self.get(name) {
             Some(path) => Some(PathBuf::from(path)),

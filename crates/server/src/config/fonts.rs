@@ -56,7 +56,7 @@ impl FontsConfig {
         }
     }
 
-    /// Checks whether a reload may change the table to `other`, which it may not, because fonts are loaded only at the start.
+    /// Checks that `other`, the table after a reload, is equal to this one: fonts are loaded only at the start.
     ///
     /// # Errors
     /// [`ConfigError`] if `other` differs.

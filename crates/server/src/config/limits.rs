@@ -26,7 +26,7 @@ pub struct LimitsConfig {
     pub result_pixels: u64,
     /// Maximum length of a result's longest side, in px.
     pub result_side: u32,
-    /// Maximum bytes that the work on one image may hold at its peak.
+    /// Maximum bytes that the work on one image may allocate at its peak.
     pub memory: Bytes,
     /// Maximum number of scans of a progressive JPEG.
     pub scans: u32,

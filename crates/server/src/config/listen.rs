@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::ConfigError;
 
-/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. Port 0
-/// takes any free one.
+/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. Port 0 stands for any
+/// free port.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Listen {
@@ -32,7 +32,8 @@ impl Listen {
         matches!(self, Self::Tcp(address) if address.ends_with(":0"))
     }
 
-    /// Checks for reasons why listening on this address would fail, even if no other process listens there.
+    /// Checks for reasons why listening on this address would fail, even if no other process listens there. `key` is
+    /// where the address is configured.
     ///
     /// # Errors
     /// If the host name cannot be resolved, or the folder of a Unix socket does not exist.

@@ -53,8 +53,9 @@ impl Overrides {
         }))
     }
 
-    /// Returns the overrides among these variables. An empty variable counts as not set, unless its key closes the server to
-    /// unsigned URLs: an empty value is then an error when the configuration is read.
+    /// Returns the overrides among these variables. An empty variable counts as not set, unless its key contains
+    /// secrets of signed or encrypted URLs, such as `imgproxy.keys`: an empty value is then an error when the
+    /// configuration is read.
     #[must_use]
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let read = |(name, value): (String, String)| {
@@ -201,7 +202,8 @@ impl Override {
         ConfigError::new("", format!("environment variable {}: {what}", self.name))
     }
 
-    /// Whether the key closes the server to unsigned URLs, so that an empty value would open it.
+    /// Whether the key contains secrets of signed or encrypted URLs: an empty value must not silently switch this
+    /// protection off.
     fn closes(&self) -> bool {
         const KEYS: [&str; 4] = ["keys", "salts", "source_key", "tokens"];
         self.path
@@ -209,8 +211,8 @@ impl Override {
             .is_some_and(|key| KEYS.contains(&key.as_str()))
     }
 
-    /// Returns the names of the environment variables that the value of this one contains, if its key, or the table of its
-    /// key, ends in `_env`.
+    /// Returns the names of other environment variables that the value of this variable contains, if the name of its
+    /// key or of a table above the key ends in `_env`.
     fn secrets(&self) -> Vec<String> {
         let Some(last) = self.path.iter().position(|key| key.ends_with("_env")) else {
             return Vec::new();
@@ -299,8 +301,8 @@ fn is_service_link(key: &str, value: &str) -> bool {
     is_address || LINK.as_ref().is_some_and(|it| it.is_match(key))
 }
 
-/// Returns the names of the environment variables that a table and all tables in it name: the values of keys that end in
-/// `_env`, and the values in tables whose names do.
+/// Returns the names of the environment variables that a table and all tables in it name: the values of keys that end
+/// in `_env`, and all values in tables whose names end in `_env`.
 fn secrets(table: &Table) -> Vec<String> {
     let mut names = Vec::new();
     for (key, value) in table {

@@ -53,7 +53,8 @@ pub struct OriginTimeouts {
     pub first_byte: Span,
     /// Time limit between two reads of a response's body.
     pub idle: Span,
-    /// Time limit for the whole fetch, including waiting for a turn, redirects and retries.
+    /// Time limit for the whole fetch, including waiting for a free request slot and for the rate limit, redirects and
+    /// retries.
     pub total: Span,
 }
 

@@ -34,11 +34,12 @@ pub enum DefaultFormat {
     Auto,
 }
 
-/// The table `[cors]`: which other origins' pages may read replies.
+/// The table `[cors]`: the pages of other sites that may read replies.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CorsConfig {
-    /// Origins whose pages may read replies, such as `https://shop.example`, or `*` for all.
+    /// Sites whose pages may read replies, each as an origin of the web (scheme, host and port) such as
+    /// `https://shop.example`, or `*` for all.
     pub origins: Vec<String>,
     /// How long a browser may cache the answer to a preflight request.
     pub max_age: Span,

@@ -29,8 +29,8 @@ pub enum Fault {
     Server,
 }
 
-/// An error that a request is answered with. `Display` names the offending value, and a path of this machine only in
-/// `At`, which is for the log. `public` returns the sentence for clients.
+/// An error that a request is answered with. `Display` names the offending value and is for the log: `At` adds a place,
+/// which may be a path of this machine. `public` returns the sentence for clients.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each sentence says it")]
 pub enum Error {
@@ -170,7 +170,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Wraps the error without making it the `source`, since `Display` contains its text already.
+/// Wraps the error. `source()` does not return it, since `Display` contains its text already.
 impl From<andon_pixels::Error> for Error {
     fn from(error: andon_pixels::Error) -> Self {
         Self::Pixels(error)

@@ -1,4 +1,4 @@
-//! The parts of a running server and how they are wired.
+//! The parts of a running server, and how they are created and connected.
 
 use std::io;
 use std::sync::Arc;

@@ -23,8 +23,8 @@ pub(crate) struct Fallbacks(Vec<ConfiguredFallback>);
 #[derive(Debug)]
 struct ConfiguredFallback {
     terms: FallbackConfig,
-    /// Where the table's `image` is read from; `None` if the table names no image, and only fallbacks that URLs name
-    /// are sent.
+    /// Where the table's `image` is read from; `None` if the table has no `image`. In that case only fallback images
+    /// that request URLs name are sent.
     image: Option<Source>,
     /// Whether the last request for the table's image failed.
     is_failing: AtomicBool,

@@ -189,7 +189,8 @@ impl App {
     }
 }
 
-/// Begins a reply's head with `wire`, the part that is the same for all simple requests for one target.
+/// Begins a reply's head with `wire`, the part that is the same for all simple requests for one target, and marks in it
+/// what happens to the connection after the reply.
 fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
     let version = head.len() + HTTP_1.len();
     head.extend_from_slice(wire);

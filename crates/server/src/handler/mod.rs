@@ -42,7 +42,8 @@ use crate::response::{self, Reply};
 use crate::trace;
 
 impl App {
-    /// Returns the route of a path at an address of this purpose, as far as the client may use it.
+    /// Returns the part of the server that answers a request for this path at an address of this purpose. Paths of
+    /// parts that the client may not use are routed like any other path.
     pub(crate) fn route(
         &self,
         purpose: Purpose,
@@ -125,8 +126,8 @@ impl App {
         reply
     }
 
-    /// Returns a sentence about the dialect that would read the target, if the error is a missing file or a URL that was
-    /// not understood.
+    /// Returns a hint about the target, such as which dialect would read it, if the error is a missing file or a URL
+    /// that was not understood.
     fn hint(&self, error: &Error, uri: &Uri) -> Option<String> {
         let is_unread = matches!(error.kind(), Fault::Missing | Fault::Url);
         let target = target(uri).ok().filter(|_| is_unread)?;

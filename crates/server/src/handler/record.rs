@@ -161,7 +161,7 @@ impl Drop for RequestRecord<'_> {
     }
 }
 
-/// Returns the status 499, which is never sent. It marks a request in the log whose client left before its answer.
+/// Returns the status 499, which is never sent. In the log, it marks a request whose client left before the reply.
 fn client_left() -> StatusCode {
     StatusCode::from_u16(499).unwrap_or(StatusCode::REQUEST_TIMEOUT)
 }

@@ -161,8 +161,8 @@ impl App {
         reply
     }
 
-    /// Returns the `Cache-Control` of a file of a folder, or of a result that was just made from it; `None` if it gets
-    /// none.
+    /// Returns the `Cache-Control` of a file of a folder, or of a result that was just made from it; `None` if the
+    /// header is not sent.
     pub(super) fn lifetime(&self, request: &ImageRequest) -> Option<String> {
         let terms = Terms::of_file(&self.maker.results.config, &request.source.place());
         (terms.client).text(&terms.life, Duration::ZERO, &request.style)
@@ -217,7 +217,8 @@ impl App {
         Ok(reply)
     }
 
-    /// Records the file of a reply for the fast path.
+    /// Records, for the fast path, that this reply was sent for the file in the state `identity`; does nothing for
+    /// `None`, and for a body with an appended end marker, which is not in the file.
     fn remember_file(&self, variant: &RequestVariant, identity: Option<Identity>, reply: &Reply) {
         let is_new = |identity: &Identity| {
             let served_file = variant.served();

@@ -44,8 +44,8 @@ pub(crate) struct Uploads {
     /// Memory that all bodies together may take: half of the memory for all sources, or more if one body of the maximum
     /// length needs it. The rest stays free for sources that are read and fetched, however slowly bodies arrive.
     room: SourceMemory,
-    /// Parses small_light's options from the query, as the path of a URL. Has its own configuration, so that rewrite
-    /// rules and signatures of this server's URLs do not apply.
+    /// Parses small_light's options in the query as if they were in the path of a URL. Has its own configuration, so
+    /// that rewrite rules and signatures of this server's URLs do not apply.
     dialects: Dialects,
 }
 
@@ -431,7 +431,7 @@ const WORDS: &[&str] = &["recipe", "small_light"];
 
 const RECIPE_HEADER: &str = "andon-recipe";
 
-/// The path of the uploaded image, where code needs a source's path.
+/// The path that an uploaded image has in requests, in place of a source's path.
 const SOURCE: &str = "upload";
 
 const MOST_DISCARDED: usize = 64 << 20;

@@ -65,8 +65,8 @@ pub(crate) struct ConnectionSlot {
 /// What happened to a new connection, and whether an old one was closed for it.
 #[derive(Debug)]
 pub(crate) struct NewConnection {
-    /// The slot of the new connection; `None` if there are too many connections over the limits as well, all of them
-    /// busy.
+    /// The slot of the new connection; `None` if it is over a limit, and the connections accepted over the limits have
+    /// reached their maximum and are all busy.
     pub(crate) slot: Option<ConnectionSlot>,
     /// Whether an idle connection was closed to make room.
     pub(crate) closed_idle: bool,

@@ -2,7 +2,7 @@
 //!
 //! It acts only while hyper waits for a request and holds no byte of one: after the fast path's own replies, and after
 //! replies of hyper that are entirely on their way. A request that comes in pieces, with a body, or with another one
-//! behind it leaves bytes with hyper that cannot be accounted for here. From then on, hyper alone handles such a
+//! behind it leaves bytes in hyper's buffer, and how many is not known here. From then on, hyper alone handles such a
 //! connection.
 
 use std::io::{self, IoSlice};
@@ -199,8 +199,8 @@ where
         self.stream.is_write_vectored()
     }
 
-    /// Flushes the stream and checks whether hyper waits for a request. hyper calls this when everything it holds is
-    /// written, and at the end of every round.
+    /// Flushes the stream and checks whether hyper waits for a request. hyper calls this when it has written all its
+    /// bytes, and each time that it has been polled.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;

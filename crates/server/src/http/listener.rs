@@ -126,7 +126,7 @@ impl Listener {
     }
 
     /// Returns `count` listeners of the same address, among which the system distributes new connections, so that
-    /// threads accept independently of each other. There is only one listener for a Unix socket, and if the system does
+    /// threads accept independently of each other. Returns a single listener for a Unix socket, and if the system does
     /// not allow more.
     pub(crate) fn split(self, count: usize) -> io::Result<Vec<Self>> {
         let others = match &self {

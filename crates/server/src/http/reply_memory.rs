@@ -1,5 +1,5 @@
-//! Memory for replies on HTTP/2 connections. Their clients can request a hundred at a time and open no window for any
-//! of them, so all replies together are limited to a share of the memory budget.
+//! Memory for replies on HTTP/2 connections. Their clients can request a hundred at a time and keep all flow-control
+//! windows closed, so all replies together are limited to a share of the memory budget.
 //!
 //! If there is no room for the next reply, the connection whose client has taken nothing of its replies for the longest
 //! time is ended. If all clients take theirs, the reply waits for a moment, and then its request is refused.

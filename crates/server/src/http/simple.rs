@@ -157,7 +157,7 @@ fn is(header: &Header<'_>, names: &[&str]) -> bool {
         .any(|name| header.name.eq_ignore_ascii_case(name))
 }
 
-/// Headers that determine where a request ends, or that the connection changes its protocol after it.
+/// Headers that determine where a request ends, or that ask for a change of the protocol after the request.
 const FRAMING: &[&str] = &["content-length", "transfer-encoding", "upgrade"];
 
 /// Headers that the answer to a request may depend on and for which `Simple` has no field. hyper answers requests with

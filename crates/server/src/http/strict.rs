@@ -161,7 +161,7 @@ pub(super) const END: &[u8] = b"\r\n\r\n";
 /// A byte that no head may contain.
 const SPOILT: u8 = 0;
 
-/// Number of bytes that are examined of a line that came in pieces, more than a line with a length needs.
+/// Number of bytes that are examined of a line that came in pieces, more than a `Content-Length` line needs.
 const LONGEST_LINE: usize = 128;
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ pub(crate) struct Waits {
     /// Longest time during which the stream accepts no bytes.
     pub(crate) write: Duration,
     /// Longest time during which replies are being made or sent and no bytes are written. Only HTTP/2 needs this limit,
-    /// because its clients can refuse the bytes of a reply by opening no window for it.
+    /// because its clients can refuse the bytes of a reply by keeping its flow-control window closed.
     pub(crate) stall: Option<Duration>,
 }
 

@@ -105,8 +105,8 @@ struct Pair {
     key: PathBuf,
 }
 
-/// Modification time, length in bytes and inode number of the certificate's file and of the key's: a file that changes
-/// gets others.
+/// Modification time, length in bytes and inode number of the certificate's file and of the key's. They differ after a
+/// file has changed.
 type Stamp = [(SystemTime, u64, u64); 2];
 
 impl Pair {

@@ -46,7 +46,8 @@ impl Guard {
         Self(Reach::Everywhere)
     }
 
-    /// Permits every address, for the collector, because only the configuration or the environment names it.
+    /// Permits every address, for the client that sends telemetry to a collector, because only the configuration or the
+    /// environment names the collector.
     pub(crate) fn of_collector() -> Self {
         Self(Reach::Everywhere)
     }

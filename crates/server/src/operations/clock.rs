@@ -1,4 +1,4 @@
-//! Wall time.
+//! Wall-clock time.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};

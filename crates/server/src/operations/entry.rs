@@ -34,7 +34,7 @@ pub(crate) struct Entry {
     pub(crate) recipe: Option<Arc<str>>,
     /// The parsed request. Its notes say what the dialect ignored, or may have understood differently than intended.
     pub(crate) request: Option<Arc<ImageRequest>>,
-    /// Label, fault and sentence of the error, if there was one.
+    /// The error, if there was one: its label, who is at fault, and its text for the log.
     pub(crate) error: Option<(&'static str, &'static str, String)>,
     /// The trace that the request belongs to.
     pub(crate) trace: Option<Arc<Trace>>,

@@ -32,7 +32,7 @@ pub(crate) struct Totals {
     pub(crate) lookups: [u64; 3],
     /// Bytes of results that were sent.
     pub(crate) result_bytes: u64,
-    /// Bytes of the sources that those results were made from.
+    /// Bytes of the sources that the sent results were made from.
     pub(crate) source_bytes: u64,
     /// Jobs in the queue now.
     pub(crate) waiting: usize,

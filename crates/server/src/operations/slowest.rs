@@ -36,7 +36,7 @@ impl Slowest {
         }
     }
 
-    /// Returns the recorded requests of the last `KEPT`, each with the time since it ended.
+    /// Returns the recorded requests of the last five minutes (`KEPT`), each with the time since it ended.
     pub(crate) fn read(&self) -> Vec<(Duration, Entry)> {
         let entries = self.lock();
         let recent = entries.iter().filter(|(time, _)| time.elapsed() < KEPT);

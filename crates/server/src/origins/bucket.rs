@@ -48,7 +48,7 @@ enum Access {
     Aws(reqsign_core::Signer<Credential>),
     /// Another store with keys, whose signer makes the whole URL.
     Signed(Box<dyn Signer>),
-    /// No keys; the query of a shared access signature, if there is one.
+    /// No keys: URLs are not signed. If there is a shared access signature, it is the query of each URL.
     Plain(Option<String>),
     /// Temporary credentials that the cloud platform issues (AWS keys or a bearer token), sent in request headers.
     Platform(Headers),

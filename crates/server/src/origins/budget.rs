@@ -10,9 +10,9 @@ use crate::permits::{Permit, Permits};
 /// Limits of one fetch: its time, and the memory for the fetched bytes.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// When the fetch is given up at the latest.
+    /// The latest time at which the fetch is given up.
     pub deadline: Deadline,
-    /// The counter of the memory that the fetched bytes take.
+    /// The memory limit to which the fetched bytes count.
     pub held: SourceMemory,
 }
 

@@ -36,7 +36,7 @@ pub struct OpenFile {
     pub(super) changed_ns: i128,
 }
 
-/// The state of a file, including its permissions and names.
+/// The state of a file, including the time at which its permissions or names last changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     identity: Identity,

@@ -44,7 +44,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Whether no cache may store the response except that of the requesting client, or none at all.
+    /// Whether only the cache of the requesting client may store the response, or no cache at all.
     pub(crate) fn is_closed(&self) -> bool {
         self.private || self.no_store
     }
@@ -233,7 +233,9 @@ impl Directives {
         directives
     }
 
-    /// Returns the directives for this cache. `header_directives` are those of `Cache-Control`, for all caches.
+    /// Returns the directives that apply to this cache: those of `CDN-Cache-Control` if the response has this header,
+    /// otherwise `header_directives`, which are those of `Cache-Control`. With `Vary: *`, every use needs a request to
+    /// the origin.
     fn for_this_cache(headers: &HeaderMap, header_directives: Self) -> Self {
         // RFC 9213: directives for caches between an origin and its clients override those for all caches.
         let targeted = HeaderName::from_static("cdn-cache-control");

@@ -101,7 +101,7 @@ impl Origins {
             .for_each(Client::resize);
     }
 
-    /// Whether an origin serves `source`, if the source exists.
+    /// Whether `source` belongs to an origin, whether or not the source exists.
     pub(crate) fn has(&self, source: &str) -> bool {
         self.find(source).is_ok()
     }
@@ -113,8 +113,8 @@ impl Origins {
     }
 
     /// Converts an absolute URL to the name of a source, or `None` if no origin serves it. The name is a path if the
-    /// URL names a file in a folder, or is below the base of an origin that requests the same URL for that path.
-    /// Otherwise it is the URL itself.
+    /// URL names a file of a folder origin, or if a web server origin requests exactly this URL for a path. Otherwise
+    /// the name is the URL itself.
     pub(crate) fn locate(&self, url: &str) -> Option<Location> {
         let text = url.split('#').next().unwrap_or_default();
         let url = Url::parse(text).ok()?;
@@ -159,8 +159,8 @@ impl Origins {
         }
     }
 
-    /// Calls `path_of` with each origin that is a web server and has a prefix, the longest prefix first. Returns the
-    /// first path that it returns, below the origin's prefix.
+    /// Calls `path_of` with each web server origin that has a prefix, the longest prefix first, until it returns a
+    /// path. Returns this path with the origin's prefix before it.
     fn path_by(&self, path_of: impl Fn(&HttpOrigin) -> Option<String>) -> Option<String> {
         self.0
             .iter()
@@ -266,7 +266,7 @@ impl Origins {
         folder.map_or_else(Listing::default, |(folder, _)| folder.list(most, is_named))
     }
 
-    /// Returns the metrics of the origin of `source`, which count reading an open file.
+    /// Returns the metrics of the origin of `source`, in which reads of its files are counted.
     pub(crate) fn figures_of(&self, source: &str) -> Result<Arc<OriginMetrics>, Error> {
         Ok(self.find(source)?.0.figures.clone())
     }

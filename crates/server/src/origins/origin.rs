@@ -71,8 +71,8 @@ impl Origin {
         }
     }
 
-    /// Completes an error of this origin: the prefix is added to the path in it, and for the log the name of the origin
-    /// and the file or path that failed.
+    /// Completes an error of this origin. If the error contains a path, it becomes the whole path, with the origin's
+    /// prefix. For the log, the name of the origin and the file or path that failed are added.
     pub(super) fn complete_error(&self, error: Error, source: &str) -> Error {
         let path = source.trim_start_matches('/').to_owned();
         let origin = || format!("origin \"{}\"", self.place.name_for(source));

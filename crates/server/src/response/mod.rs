@@ -322,8 +322,8 @@ fn with_type(status: StatusCode, body: impl Into<Body>, media_type: &str) -> Rep
     reply
 }
 
-/// Sets `Content-Type`, the header that keeps browsers from interpreting the body as another type and, for SVG images,
-/// the one that keeps browsers from running scripts in them.
+/// Sets `Content-Type` and `X-Content-Type-Options`, so that browsers do not interpret the body as another type, and
+/// for SVG images `Content-Security-Policy`, so that browsers run no scripts in them.
 pub(crate) fn set_media_type(headers: &mut HeaderMap, media_type: &str) {
     set(headers, header::CONTENT_TYPE, media_type);
     headers.insert(

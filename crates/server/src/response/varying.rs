@@ -12,7 +12,7 @@ use super::cache_status::CacheStatus;
 /// The headers of a reply that depend on how and when its result or file was obtained.
 #[derive(Debug, Default)]
 pub(crate) struct Varying<'a> {
-    /// The header `Cache-Status`; `None` in replies that the cache was not asked for.
+    /// The header `Cache-Status`; `None` in replies for which nothing was looked up in the cache.
     pub(crate) cache_status: Option<CacheStatus>,
     /// Names and durations of the stages so far, for `Server-Timing`.
     pub(crate) stages: &'a [(&'static str, Duration)],

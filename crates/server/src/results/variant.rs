@@ -60,7 +60,8 @@ enum TargetEntry {
     DependsOn(Arc<[&'static str]>),
 }
 
-/// A parsed target with a variant for every choice of formats, or a single variant if the target settles the format.
+/// A parsed target. If the format depends on `Accept`, it has a variant for each set of formats that clients accept,
+/// otherwise a single variant.
 #[derive(Debug)]
 struct ParsedTarget {
     request: ImageRequest,
@@ -70,7 +71,7 @@ struct ParsedTarget {
 #[derive(Debug)]
 enum Variants {
     Settled(OnceLock<Arc<RequestVariant>>),
-    /// Variants by choice of formats. Clients make only a few different choices.
+    /// The variant for each set of formats that clients have accepted. Few different sets occur.
     Open(RwLock<Vec<(Choice, Arc<RequestVariant>)>>),
 }
 
@@ -175,8 +176,8 @@ impl ParsedTarget {
         Self { request, variants }
     }
 
-    /// Returns the cached variant for a choice of formats, if it was computed before. Always `None` for a target whose
-    /// result does not depend on the `Accept` header.
+    /// Returns the cached variant for this set of accepted formats, if it was computed before. Always `None` for a
+    /// target whose result does not depend on the `Accept` header.
     fn variant(&self, choice: Choice) -> Option<Arc<RequestVariant>> {
         let Variants::Open(variants) = &self.variants else {
             return None;

@@ -1,6 +1,6 @@
-//! Restricts by Landlock which files may be opened: those that the configuration names, and those that name look-ups
-//! and metrics read. Everything else fails with `EACCES`, whatever the permissions of the file say. Nothing may be
-//! executed, no device created or controlled, and no signal sent to another process.
+//! Restricts by Landlock which files may be opened: those that the configuration names, and those that are needed to
+//! look up names and to read metrics. Everything else fails with `EACCES`, whatever the permissions of the file say.
+//! Nothing may be executed, no device created or controlled, and no signal sent to another process.
 //!
 //! A rule permits the folder or file that exists at the start, not its path. What may be replaced while the server runs
 //! (the configuration, certificates) is therefore permitted through a rule for its folder.
@@ -207,8 +207,8 @@ impl FileRules {
         }
     }
 
-    /// Permits reading what the C library needs to look up names, and what tells the server about itself and its
-    /// limits.
+    /// Permits reading the files that the C library needs to look up names, and those from which the server reads its
+    /// own metrics and limits.
     fn add_system(&mut self) {
         for path in SYSTEM {
             self.add("", Path::new(path), FileAccess::Read);

@@ -186,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs `try_out` on a thread that has the filters to itself, as if it had been started under them.
+    /// Runs `try_out` on a thread of its own to which the filters apply from its start.
     fn restricted<T: Send + 'static>(try_out: impl FnOnce() -> T + Send + 'static) -> T {
         let trying = thread::spawn(|| {
             for filter in filters().unwrap() {

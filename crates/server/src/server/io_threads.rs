@@ -6,10 +6,11 @@
 //! many each thread has.
 //!
 //! A client that opens a connection for every request often runs on the same machine, such as a proxy or a load
-//! generator. A thread that has answered such requests yields its core before it looks for more. The next connections
-//! then arrive together and are answered in one round; otherwise client and server wake each other up for every single
-//! one. On connections that stay open this costs more than it saves. While images are being made the thread keeps its
-//! core: a worker thread would hold it for milliseconds, and all connections of this thread would wait.
+//! generator. A thread that has answered such requests yields its core before it looks for further events. The next
+//! connections then arrive together and are answered one after the other; otherwise client and server wake each other
+//! up for every single connection. With connections that stay open, yielding costs more than it saves. While images are
+//! being made the thread keeps its core: a worker thread would hold it for milliseconds, and all connections of this
+//! thread would wait.
 
 use std::cell::Cell;
 use std::io;
@@ -83,9 +84,9 @@ impl IoThreads {
         &self.io_threads[thread].handle
     }
 
-    /// Chooses the I/O thread for a connection that was accepted on `thread`. If each thread accepts `its_own`
-    /// connections, the connection stays there unless the next thread in turn has clearly fewer: short connections
-    /// would otherwise move as often as not.
+    /// Chooses the I/O thread for a connection that was accepted on `thread`: the next thread in turn or, if each
+    /// thread accepts `its_own` connections, `thread` itself unless the next one has at least two connections fewer.
+    /// With a smaller margin, short connections would often move without need.
     pub(crate) fn seat(&self, thread: usize, its_own: bool) -> Seat<'_> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.io_threads.len();
         let count = |thread: usize| self.io_threads[thread].connections.load(Ordering::Relaxed);
@@ -153,8 +154,9 @@ impl IoThread {
     }
 }
 
-/// Niceness of threads that wait for disks and copy megabytes from files. When both want a core, they get half the
-/// weight of threads that answer requests, but still more than threads that make images.
+/// Niceness of threads that wait for disks and copy megabytes from files. When one of them and a thread that answers
+/// requests compete for a core, it gets half of the other's weight, which is still more than threads that make images
+/// get.
 const NICENESS: i32 = 3;
 
 impl Drop for IoThread {

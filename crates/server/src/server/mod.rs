@@ -47,8 +47,8 @@ pub struct Server {
 }
 
 /// Creates the runtime for a server: one thread for work that belongs to no connection, and threads that wait for
-/// disks, which are started when needed. Connections are accepted and served on `IoThreads`, and the worker threads are
-/// the server's own, too.
+/// disks, which are started when needed. The threads that serve connections (`IoThreads`) and the worker threads that
+/// make images are not part of this runtime.
 ///
 /// # Errors
 /// If the system cannot start the threads.

@@ -7,9 +7,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, OriginKind};
 
-/// Raises the limit on open files to what the system grants. Most shells and services start programs with 1024, fewer
-/// than `limits.connections` and their files need, for the sake of programs that use `select`, which this server does
-/// not.
+/// Raises the limit on open files to what the system grants. Most shells and services start programs with a limit of
+/// 1024, for the sake of programs that use `select`. This server does not use it, and needs more files for
+/// `limits.connections`.
 pub(crate) fn allow_all() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // If the system refuses, the server runs with the present limit, and allows fewer connections.

@@ -43,8 +43,8 @@ impl Reloader {
     }
 
     /// Puts a configuration into effect, if it can be read and everything it names can be opened and bound. Worker
-    /// threads, memory and slots for files stay, but their number or size may change. Unix sockets that stay keep their
-    /// permissions until a restart.
+    /// threads, memory limits and slots for reading files are kept, and resized if necessary. Unix sockets that stay
+    /// keep their permissions until a restart.
     ///
     /// # Errors
     /// If the configuration is invalid, or cannot be put into effect. Everything then stays as it was.

@@ -46,7 +46,8 @@ impl Fetcher {
         &self.memory
     }
 
-    /// Returns the budget of a fetch over a network: its deadline, and the memory in which it is counted.
+    /// Returns the budget of a fetch over a network: its deadline, and the memory limit for sources, to which its bytes
+    /// count.
     pub(crate) fn budget(&self, deadline: impl Into<Deadline>) -> Budget {
         Budget {
             deadline: deadline.into(),

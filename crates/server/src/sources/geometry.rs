@@ -49,7 +49,7 @@ pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     lines
 }
 
-/// How many times as wide and as high the larger source is that the explanation compares with.
+/// The explanation compares the source with one whose sides are this many times as long.
 const LARGER: u32 = 8;
 
 /// Rounds to thousandths.

@@ -165,7 +165,8 @@ impl HeaderReaders {
 }
 
 impl Running {
-    /// For each header that has taken longer than `most_time`, returns by how much, and the key of its source.
+    /// Returns, for each header that has taken longer than `most_time`, the time in excess of it and the key of the
+    /// header's source.
     fn late(
         &self,
         most_time: Duration,

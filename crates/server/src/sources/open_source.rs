@@ -44,7 +44,7 @@ pub(super) enum Content {
     File(Arc<OpenFile>, Arc<OriginMetrics>),
     /// A file that is in memory, where other requests may use it too.
     CachedSource(Identity, CachedSource),
-    /// A source that was fetched over a network. Nothing can be opened there without fetching it.
+    /// A source that was fetched over a network.
     Fetched(Source),
 }
 
@@ -104,7 +104,7 @@ impl OpenSource {
         &self.overlays
     }
 
-    /// Returns text that distinguishes this state of the overlays from any other. It is empty if there are none.
+    /// Returns text that distinguishes this state of the overlays from any other. The text is empty without overlays.
     pub(crate) fn overlays_state(&self) -> String {
         let overlays = self.overlays.states();
         match &*overlays {
@@ -171,7 +171,7 @@ impl OpenSource {
         self.checksum.is_some()
     }
 
-    /// Returns how many bytes reading the files adds to memory. Sources that are in memory already are counted there.
+    /// Returns how many bytes reading the files adds to memory. A source that is in memory already adds none.
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
             Content::File(..) => self.source_size() + self.overlays.size_to_read(),
@@ -179,8 +179,9 @@ impl OpenSource {
         }
     }
 
-    /// Returns the state of the source's file if the same response can be sent again as long as the file is in this
-    /// state: for a file that is not yet in memory, need not match a digest and was not modified in the future.
+    /// Returns the state of the source's file if, as long as the file stays in this state, the same response can be
+    /// sent again. Returns `None` for a source that was fetched or is in memory already, for one that must match a
+    /// digest, and for a file with a modification time in the future, which is sent as the present time.
     pub(crate) fn same_again(&self) -> Option<Identity> {
         match &self.content {
             // A modification time in the future is sent as the present moment, so it changes with every response.
@@ -284,7 +285,8 @@ impl OpenSource {
     }
 }
 
-/// Returns the error for a source that does not meet the conditions of its request.
+/// Returns the error for a source that does not meet the conditions of its request: `piece` is the path of the source,
+/// and `why` says what is wrong.
 fn unfit(piece: String, why: String) -> Error {
     Error::Pixels(andon_pixels::Error::Unfit { piece, why })
 }

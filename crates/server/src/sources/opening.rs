@@ -1,5 +1,5 @@
-//! Opens or fetches the files that a request needs. Functions with a parameter `blocking` do as it says; all others may
-//! block on a disk or a network, so they have to be called on a thread that may wait.
+//! Opens or fetches the files that a request needs. A parameter `blocking` says whether a function may wait for a disk.
+//! Functions without this parameter may wait for a disk or a network, so call them on a thread that may wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -342,7 +342,7 @@ pub(crate) fn overlay_request(from: Location) -> ImageRequest {
 ///
 /// # Errors
 /// `Origin` if the origin did not, so that the image may be truncated. Decoders render a truncated image as far as they
-/// can, and the result of another source would be cached with it.
+/// can, so a result with an incomplete overlay would be cached.
 pub(crate) fn bounded(overlay: Source) -> Result<Source, Error> {
     match overlay.bounded {
         true => Ok(overlay),

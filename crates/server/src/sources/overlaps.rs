@@ -11,9 +11,11 @@ pub(super) struct Overlaps(Vec<Overlap>);
 /// A folder that contains overlay images and sources.
 #[derive(Debug, PartialEq, Eq)]
 struct Overlap {
-    /// Prefix of the names of the overlay images in the folder.
+    /// The folder's path below the folder of overlay images, with a slash at its end; empty if it is that folder
+    /// itself. Names of overlay images in the folder begin with it.
     name: String,
-    /// The prefix that replaces `name` in the paths of sources.
+    /// The folder's path as sources have it, with the origin's prefix and a slash at its end. It takes the place of
+    /// `name`.
     path: String,
 }
 

@@ -29,7 +29,7 @@ pub struct OverlayFolder {
 pub(crate) enum Overlay {
     /// A file that has not been read yet.
     File(Arc<OpenFile>),
-    /// An image that was fetched over a network, where it cannot be opened without fetching it.
+    /// An image that was fetched over a network.
     Fetched(Arc<FetchedOverlay>),
 }
 

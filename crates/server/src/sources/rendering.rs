@@ -79,7 +79,7 @@ pub struct Rendered {
     pub notes: Vec<String>,
     /// Whether the source is truncated or damaged, and was rendered as far as it could be decoded.
     pub damaged: bool,
-    /// Whether the body is the source itself, completed by the end that its file lacked.
+    /// Whether the file lacked the end marker of its image, so that the body is the file with the marker appended.
     pub completed: bool,
     /// How long each stage took.
     pub timings: Timings,
@@ -291,8 +291,8 @@ impl Planned {
         })
     }
 
-    /// Whether the result is larger than the source although the request asks only for a new encoding, and does not
-    /// insist on one.
+    /// Whether the source is sent in place of the result: the result is larger, and the request only encodes the image
+    /// again, accepts the source's format, and does not require the result in any case.
     fn only_grew(&self, engine: &Engine, body: &[u8]) -> bool {
         // A single frame, or a limited number, does not replace the whole animation, nor another depth that of the
         // source.

@@ -1,4 +1,5 @@
-//! Interprets request targets: everything about a request except its files, its sockets and its pixels.
+//! Interprets request targets: parses them by the dialects, checks who may request them, and locates their sources and
+//! overlay images.
 
 use std::collections::BTreeMap;
 use std::fmt;

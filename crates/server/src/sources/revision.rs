@@ -15,8 +15,9 @@ impl Revision {
         Self(andon_pixels::revision(codecs))
     }
 
-    /// Returns the text that identifies a result: the version, and the kind and recipe of the result. It is empty for
-    /// an unchanged file. The recipe is in whole pixels, unless measurements are needed to resolve it.
+    /// Returns the text that identifies a result: the version of the code, the kind of the result, and its recipe. The
+    /// text is empty for an unchanged file. The recipe is in whole pixels, unless measurements are needed to resolve
+    /// it.
     pub(crate) fn result(&self, ask: &Ask, recipe: &dyn Display) -> String {
         match ask {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => String::new(),

@@ -22,8 +22,8 @@ pub(super) fn default(path: &[String]) -> Option<&'static Value> {
     table.get(last)
 }
 
-/// Returns the names of the variables of all keys in a table of defaults: `above`, `between` and the key in upper case.
-/// `__` separates a key of an inner table from the table's name.
+/// Returns the names of the variables of all keys in a table of defaults. Each consists of `above`, `between` and the
+/// key in upper case. In names of keys in inner tables, `__` follows the inner table's name.
 pub(super) fn names(table: &Table, above: &str, between: &str) -> Vec<String> {
     let name = |key: &str| format!("{above}{between}{}", key.to_ascii_uppercase());
     let of = |(key, value): (&String, &Value)| match value {

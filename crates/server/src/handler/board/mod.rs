@@ -2,7 +2,7 @@
 //!
 //! One task encodes the events for all watchers. It starts with the first watcher, and ends with the last one, on a
 //! reload, and when the server is told to stop. While it does not run, no slow requests are recorded. The history of the
-//! last 15 minutes is always recorded, by the server's own loop, and is answered as one JSON document.
+//! last 15 minutes is always recorded, by the server's own loop, and is sent as one JSON document.
 
 mod scene;
 

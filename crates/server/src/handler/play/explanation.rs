@@ -71,8 +71,8 @@ impl App {
     }
 }
 
-/// Parses a URL: in one of the dialects, at its prefix on this server or at its usual prefix, or else as this server
-/// parses its requests, rewrite rules included. Returns the dialect's name as well.
+/// Parses a URL and returns the name of its dialect with the request. The URL is read in the dialects of this server,
+/// then in all dialects at their usual prefixes, and then like a request to this server, to which rewrite rules apply.
 fn read(
     resolver: &Resolver,
     play: &Play,
@@ -148,8 +148,8 @@ struct Explainer {
 }
 
 impl Explainer {
-    /// Returns the whole explanation as JSON, with the plan and the recipe of its lossless counterpart, or with the
-    /// reason why there is no plan.
+    /// Returns the whole explanation as JSON. `rehearsal` contains the planned request and the recipe of its lossless
+    /// counterpart, or the error because of which there is no plan.
     fn explain(&self, rehearsal: Result<(Rehearsal, Recipe), Error>) -> Value {
         let (plan, facts) = match &rehearsal {
             Ok((rehearsal, reference)) => {
@@ -184,8 +184,8 @@ impl Explainer {
         }
     }
 
-    /// Returns URLs for screens of higher pixel density, unless the recipe sets a density itself, or lays something over
-    /// the image, which a density does not enlarge.
+    /// Returns URLs for screens of higher pixel density. There are none if the recipe sets a density itself, and none
+    /// if it has text or overlay images, which a density does not enlarge.
     fn densities(&self) -> Vec<Value> {
         let is_dpr = |step: &Step| matches!(step, Step::Dpr(_));
         let writes = self.recipe.effects().any(|effect| effect.name == "text");
@@ -210,8 +210,8 @@ impl Explainer {
         self.formats.iter().filter_map(url).collect()
     }
 
-    /// Returns a URL whose result every browser shows: that of the recipe itself or, if only browsers that accept the
-    /// recipe's format are offered it, that of the recipe with the format left open.
+    /// Returns a URL whose result every browser shows: the recipe's own URL or, if its format is one that only some
+    /// browsers accept, the URL of the recipe with the format left open.
     fn for_all_browsers(&self) -> Option<String> {
         let is_offered = |format: &FormatName| self.formats.iter().any(|(name, _)| name == format);
         match &self.recipe.output.format {

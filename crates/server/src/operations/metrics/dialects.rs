@@ -30,13 +30,13 @@ pub(crate) struct Served {
     pub(crate) requests: u64,
     /// Requests that were answered with a status of 400 and above.
     pub(crate) errors: u64,
-    /// Requests whose client hints act on the result.
+    /// Requests whose results depend on client hints.
     pub(crate) hinted: u64,
     /// Bytes of all response bodies.
     pub(crate) bytes: u64,
     /// Bytes of whole results that were sent with status 200, if the sizes of their sources are known.
     pub(crate) result_bytes: u64,
-    /// Bytes of the sources of those results, counted each time a result was sent.
+    /// Bytes of the sources of the results that `result_bytes` counts, added each time a result was sent.
     pub(crate) source_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Counters of the telemetry that was sent to a collector by OTLP, and of that which was lost.
+//! Counters of the telemetry that was sent to a collector by OTLP, and of the telemetry that was lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

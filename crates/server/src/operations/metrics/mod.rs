@@ -228,7 +228,7 @@ impl Metrics {
         self.start
     }
 
-    /// Writes all metrics that are counted here, and those of the process.
+    /// Writes all metrics that [`Metrics`] counts, and those of the process.
     pub(crate) fn write(&self, out: &mut MetricSet) {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         out.gauge("andon_build_info", "The version that runs; always 1.");

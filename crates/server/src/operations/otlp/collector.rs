@@ -238,7 +238,7 @@ const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
 /// Time limit for connecting, sending the message and reading the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time limit of a connection, TLS included.
+/// Time limit for opening a connection, including the TLS handshake.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// Maximum bytes of a response that are read.

@@ -88,8 +88,8 @@ impl Exporter {
         }
     }
 
-    /// Exports the log lines of this process from now on, and calls `export` at each interval, which exports the metrics,
-    /// until it returns false. Needs a tokio runtime.
+    /// Exports the log lines of this process from now on, and calls `export` at each interval until it returns false.
+    /// `export` is to read the metrics and export them. Needs a tokio runtime.
     pub(crate) fn attach(&self, export: impl Fn() -> bool + Send + 'static) {
         if let (Some(outbox), true) = (&self.logs, self.lines) {
             logs::attach(outbox);
@@ -128,7 +128,7 @@ impl Exporter {
         reading.take().inspect(JoinHandle::abort)
     }
 
-    /// Exports metrics, if they are to be exported.
+    /// Exports metrics, if `otlp.metrics` is set.
     pub(crate) fn export(&self, set: &MetricSet) {
         if let Some(outbox) = &self.metrics {
             let (metrics, count) = metrics::of(set, SystemTime::now());

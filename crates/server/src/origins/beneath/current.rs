@@ -22,7 +22,8 @@ pub(super) struct FolderAtPath {
     start: Instant,
     /// When the path was last looked up, in milliseconds after `start`.
     last_look_up: AtomicU64,
-    /// The folder at the path that could not be opened. It is stored so that this is logged only once.
+    /// The folder that is at the path but could not be opened, if there is one. It is stored so that the error is
+    /// logged only once.
     failure: Mutex<Option<FolderId>>,
 }
 

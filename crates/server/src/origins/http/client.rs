@@ -50,8 +50,8 @@ pub(crate) struct Rules {
     pub(crate) timeouts: OriginTimeouts,
     /// Maximum number of requests to the origin at a time.
     pub(crate) fetches: usize,
-    /// Permits for requests to the origin, one for each. They are kept across reloads, so their number may differ from
-    /// `fetches` until they are resized.
+    /// Permits for requests to the origin. Each request takes one of them. They are kept across reloads, so their
+    /// number may differ from `fetches` until they are resized.
     pub(crate) slots: Permits,
     /// Rate limiter for requests to the origin; `None` if their number per second is not limited.
     pub(crate) pace: Option<Arc<Pace>>,
@@ -73,7 +73,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// Makes further headers for the origin itself each time the request is sent.
     pub(crate) authorize: Option<&'a dyn Authorize>,
-    /// Validators of the state of the source that need not be sent again.
+    /// Validators of the state that the caller has of the source. If the source has not changed, its bytes are not sent
+    /// again.
     pub(crate) validators: Option<&'a SourceValidators>,
     /// Patterns that the targets of redirects have to match, if there are any.
     pub(crate) patterns: &'a [UrlPattern],
@@ -120,7 +121,7 @@ impl Client {
         self.rules.pace.as_ref()
     }
 
-    /// Sets the number of permits for requests to the one in this client's configuration.
+    /// Sets the number of permits for requests to the configured one (`fetches`).
     pub(crate) fn resize(&self) {
         self.rules.slots.resize_to(self.rules.fetches);
     }

@@ -222,7 +222,8 @@ async fn assume_role(
     provide(&provider, &context, &sender, &format!("role {role}")).await
 }
 
-/// Returns the credentials of a role and a token file that Kubernetes names in the environment of a pod (IRSA).
+/// Returns the credentials of a role that are issued for a token (IRSA). Kubernetes names the role and the token's file
+/// in the environment of a pod.
 async fn web_identity(platform: &Platform) -> ProviderResult {
     let variable = |name: &str| platform.environment.get(name);
     let (file, role) = ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN");

@@ -24,7 +24,7 @@ type Http = legacy::Client<Connector, Full<Bytes>>;
 pub(super) struct Client {
     secure: Http,
     local: Http,
-    /// The URL for requests to Amazon's token service in place of its own name.
+    /// The URL to which requests for Amazon's token service are sent, if it is not the service's own.
     token_service: Option<Url>,
 }
 

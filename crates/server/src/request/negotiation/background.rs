@@ -1,18 +1,18 @@
-//! The background of images in formats without opacity.
+//! The background of images in formats without alpha channel.
 
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
 use andon_recipe::{self as recipe, Colour, Output};
 
-/// The background that images are flattened onto in formats without opacity.
+/// The background that images are flattened onto in formats without alpha channel.
 #[derive(Clone, Debug)]
 pub struct Background {
     colour: Colour,
-    /// Names of the formats without opacity.
+    /// Names of the formats without alpha channel.
     opaque: Vec<&'static str>,
 }
 
 impl Background {
-    /// Creates a background of this colour. It applies to the formats of those codecs that cannot write opacity.
+    /// Creates a background of this colour for the formats whose codecs cannot write an alpha channel.
     #[must_use]
     pub fn new(colour: Colour, codecs: &[&'static dyn Codec]) -> Self {
         let clear = Traits {
@@ -35,7 +35,7 @@ impl Background {
         }
     }
 
-    /// Returns the background of images in this format, if it has no opacity.
+    /// Returns the background of images in this format, or `None` if the format has an alpha channel.
     pub(crate) fn behind(&self, format: &str, output: &Output) -> Option<Colour> {
         self.opaque
             .contains(&format)
@@ -45,8 +45,8 @@ impl Background {
             })
     }
 
-    /// Writes the background into an output that needs one and names none, and removes the background from an output whose
-    /// format has opacity. White, the default, is left out, so that equal results have equal texts.
+    /// Writes the background into an output that names none and whose format has no alpha channel, and removes it from
+    /// outputs in other formats. White, the default, is left out, so that equal results have equal texts.
     pub fn complete(&self, output: &mut Output) {
         let format = output.format.as_ref();
         let is_needed = format.is_some_and(|format| self.opaque.contains(&format.as_str()));

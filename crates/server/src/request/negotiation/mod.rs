@@ -18,7 +18,7 @@ pub use self::background::Background;
 use self::shortest::{Offer, Shortest};
 use crate::config::{ConfigError, DefaultFormat, NegotiationConfig};
 
-/// The formats to choose from, and the background for those without opacity.
+/// The formats to choose from, and the background for those without alpha channel.
 #[derive(Debug)]
 pub(crate) struct Negotiation {
     offers: Vec<Offer>,
@@ -117,8 +117,8 @@ impl Negotiation {
         choice
     }
 
-    /// Settles the format of a request. With a `choice`, which only requests that leave the format open have, it is one of
-    /// those formats; the source decides which one.
+    /// Settles the format of a request. `choice` is the set of acceptable formats, and is given only for a request that
+    /// leaves the format open; the facts of the source decide which of these formats the result gets.
     pub(crate) fn settle(
         &self,
         mut request: ImageRequest,

@@ -94,8 +94,9 @@ impl Rules for Shortest {
 }
 
 impl Shortest {
-    /// Returns the best format for a still image, or `None` if the source's own format is better than all that are offered.
-    /// `plain` is the recipe without a format.
+    /// Returns the best format for a still image, or `None` if no format that is offered suits it, so that it stays in
+    /// the source's own format. `plain` is the recipe without a format. `output` is changed to lossless for a drawing
+    /// that is better kept lossless.
     fn for_still(&self, plain: &Recipe, facts: &Facts, output: &mut Output) -> Option<&Offer> {
         let source_size = (facts.width, facts.height);
         let (width, height) = size_after(&plain.steps, facts).unwrap_or(source_size);

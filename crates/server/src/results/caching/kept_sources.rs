@@ -26,7 +26,8 @@ pub(crate) struct KeptSources {
     pauses: Table<Key, SharedError>,
 }
 
-/// Notes that are stored with the bytes of a source.
+/// What is stored with the bytes of a fetched source: its validators, freshness and media type, and whether its end was
+/// marked.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptNotes {
     validators: SourceValidators,
@@ -231,10 +232,10 @@ impl KeptNotes {
     }
 }
 
-/// Divisor of the largest tier's size that gives the maximum size of a source.
+/// The size of the largest tier divided by this is the maximum size of a source.
 const LARGEST_SHARE: u64 = 4;
 
-/// Longest time without requests that an origin is granted, however long it asks for.
+/// Maximum time for which an origin gets no requests after it has sent `Retry-After`.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(crate) struct Terms {
     pub(crate) client: ClientSide,
     /// Whether the result may be given to clients other than the one that requested it.
     pub(crate) shared: bool,
-    /// Whether the state of the result's files decides whether the result is current, and not its age.
+    /// Whether the dates and sizes of the result's files, rather than its age, decide whether the result is current.
     pub(crate) by_date: bool,
 }
 
@@ -189,15 +189,17 @@ impl ClientSide {
         }
     }
 
-    /// Returns the `Age` header in seconds of a result that was cached for `age`, or `None` if the header is not sent.
-    /// Only the origin's directives need the header, because they count from the arrival of the source.
+    /// Returns the `Age` header in seconds of a result that was cached for `age`, or `None` if the header is not sent:
+    /// for a result that was just made, as `status` says, and unless clients get the origin's directives, which count
+    /// from the arrival of the source.
     pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {
         let is_kept = !matches!(status, CacheStatus::Forwarded { .. });
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
-    /// Returns the `Cache-Control` header for a result of this age, or `None` if the header is not sent. `style` may
-    /// shorten the lifetime.
+    /// Returns the `Cache-Control` header for a result of this age, or `None` if the header is not sent. `style`
+    /// contains what the URL says about caching: a default lifetime, limits of the lifetime, and the time at which the
+    /// URL expires.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
             Self::Words(words) => Some(words.clone()),

@@ -34,7 +34,8 @@ use crate::request::conditional::Validators;
 use crate::results::served_file::RecentFiles;
 use crate::sources::source_cache::CachedSource;
 
-/// The facts read from a source's header, with the file and the admission if reading it needed them.
+/// The facts read from a source's header. If reading the header required admission or brought the file into memory,
+/// also that admission and that file.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) facts: Arc<SourceFacts>,
@@ -67,13 +68,14 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) ends: SourceMemo<Option<u64>>,
     /// Measurements of the pixels of sources.
     pub(crate) measured: SourceMemo<Measured>,
-    /// Computations of indexes of sources: of the offsets at which parts of an image can be decoded. Finished indexes
-    /// are in the cache.
+    /// Indexes of sources (the offsets at which parts of an image can be decoded) that are being computed. Finished
+    /// indexes are in the cache.
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
     /// Number of bytes of each source that were read for the part of the image that was decoded last.
     pub(crate) parts: Table<Key, u64>,
-    /// When the files of results were last checked and found unchanged. For `fs_fresh` after that, a result is served
-    /// without a check, and then for `stale_if_error` if its files cannot be read.
+    /// When the files of each result were last checked and found unchanged, by the key of the result. For `fs_fresh`
+    /// after the check, the result is served without another one. For `stale_if_error` after that, it is served if its
+    /// files cannot be read.
     checks: Table<Key, Instant>,
     /// Small files that are served unchanged.
     pub(crate) files: RecentFiles,
@@ -307,7 +309,8 @@ fn cache_of_sources(config: &Config) -> CacheConfig {
 /// costs a check of a file or a fetch, but never gives a wrong result.
 const MOST_REMEMBERED: u64 = 16_384;
 
-/// Size in bytes that a cache tier must have for indexes of sources to be kept: room for about ninety of the largest.
+/// Minimum size in bytes of a cache tier in which indexes of sources are kept: it has room for about ninety of the
+/// largest indexes.
 const ROOM_FOR_INDEXES: u64 = 16 << 20;
 
 /// Returns the validators of an entry, with which a client can check whether its copy is current.

@@ -56,8 +56,8 @@ impl TextFonts {
         }
     }
 
-    /// Whether the result of a request for a source of this format may contain text: text that the recipe writes, or
-    /// text in the source or in an overlay, whose name does not indicate its format.
+    /// Whether the result may contain text to draw: text that the recipe writes, text in a source of this format, or
+    /// text in an overlay image. Every overlay image counts, because its name does not indicate its format.
     fn matter(&self, request: &ImageRequest, format: &str, text: &str) -> bool {
         !self.name.is_empty()
             && (self.formats.contains(&format)
@@ -66,12 +66,12 @@ impl TextFonts {
     }
 }
 
-/// Every recipe that writes text contains at least one of these words, and so do the rules of every dialect that write
-/// text. If a word means something else in some rules, their results get other keys when the fonts change although they
-/// need not, which is harmless.
+/// Words by which recipes and rules that write text are recognized: each contains at least one of them. If rules
+/// contain such a word with another meaning, their results needlessly get other keys when the fonts change, which is
+/// harmless.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
-/// The inputs of a URL's purge tag: recipes in whole pixels, or rules, with the format left open.
+/// What the purge tag of a URL is computed from: recipes in whole pixels, or rules, with the format left open.
 struct TagInputs {
     /// The recipe or rules of the request, with the format left open.
     any_format: String,
@@ -85,8 +85,8 @@ struct TagInputs {
 pub(crate) struct Names {
     revision: Revision,
     fonts: TextFonts,
-    /// Which sources belong to each origin, and a name of the store that it reads. They are part of the keys of
-    /// results, because the same path is another image after they change.
+    /// For each origin, which sources belong to it, and the name of the store that it reads. Both are part of the keys
+    /// of results, because the same path may be another image after either changes.
     origins: Vec<(Place, String)>,
 }
 
@@ -208,8 +208,8 @@ impl Names {
         }
     }
 
-    /// Returns the parts of a key: origin, source, `text` and rules. Nothing else of a request matters, because the
-    /// format is settled and part of the text.
+    /// Returns the parts of a key: origin, source, `text`, and further properties of the request on which the result
+    /// depends, such as `exact`. The format is settled and part of the text.
     fn parts(&self, asked: &SettledRequest, exact: bool, text: String) -> [String; 4] {
         let request = &asked.request;
         let source = &request.source;
@@ -255,8 +255,8 @@ fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     rules.with_output(output)
 }
 
-/// Returns the text of a request's rules before they are resolved. Limited rules may be refused later, so they share
-/// neither a computation nor a result with the same rules without limits.
+/// Returns the text of a request's rules before they are resolved. Rules that `[permitted]` limits may be refused
+/// later, so they share neither a computation nor a result with the same rules without limits.
 fn unresolved(request: &ImageRequest) -> String {
     let text = request.rules.text();
     match request.is_limited {
@@ -270,8 +270,9 @@ pub(crate) fn source_path(request: &ImageRequest) -> String {
     format!("/{}", request.source.place())
 }
 
-/// Returns a name for the store of an origin's sources, as far as the store decides which images they are. A folder has
-/// no name of its own: it may be mounted anywhere, and its files are checked before a result is used again.
+/// Returns a text that identifies the store of an origin, because the same path in another store is another image. All
+/// folders have the same text: a folder may be mounted anywhere, and its files are checked before a result is used
+/// again.
 fn origin_name(keeper: &OriginKind) -> String {
     match keeper {
         OriginKind::Fs(_) => "fs".to_owned(),

@@ -28,7 +28,7 @@ pub(crate) struct RequestContext {
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     pub(crate) deadline: Deadline,
-    /// Maximum time for encoding, if a result in another format would do as well.
+    /// Maximum time for encoding if the client accepts other formats, too; `None` if only the deadline limits it.
     pub(crate) patience: Option<Duration>,
     /// Whether the result is made at idle priority, so that `limits.cpu` does not apply.
     pub(crate) is_idle: bool,
@@ -62,7 +62,7 @@ impl RequestContext {
 }
 
 impl Allowance {
-    /// Returns the allowance of a request that does not accept another format.
+    /// Returns the allowance of a request that accepts no other format: only the deadline limits the time for encoding.
     pub(crate) fn until(deadline: impl Into<Deadline>) -> Self {
         Self {
             deadline: deadline.into(),
@@ -71,8 +71,8 @@ impl Allowance {
         }
     }
 
-    /// Refuses work on a source of `bytes` bytes whose plan takes longer than `limits.cpu` allows, unless the work has
-    /// idle priority.
+    /// Refuses work on a source of `bytes` bytes if its planned processor time exceeds `limits.cpu`, unless the work
+    /// has idle priority.
     pub(super) fn check(&self, engine: &Engine, planned: CpuTime, bytes: u64) -> Result<(), Error> {
         match self.is_idle {
             true => Ok(()),
@@ -96,8 +96,8 @@ impl Maker {
         }
     }
 
-    /// Returns the allowance of a client's request. A request that has waited for its `turn` at idle priority may take
-    /// the time that every format needs.
+    /// Returns the allowance of a client's request. With a `turn` at idle priority, only the deadline limits the time
+    /// for encoding.
     pub(crate) fn allowance(
         &self,
         variant: &RequestVariant,

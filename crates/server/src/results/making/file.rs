@@ -2,8 +2,9 @@
 //! remembered.
 //!
 //! An image is checked as a whole before any of it is sent: a truncated or corrupt image is refused, and bytes after
-//! its end are left out. This check reads the file into memory once. Its outcome is remembered with the file's
-//! modification time, size and inode number, so that later requests read the file in pieces.
+//! its end are left out. If a JPEG only lacks its end marker, the marker is appended. This check reads the file into
+//! memory once. Its outcome is remembered with the file's modification time, size and inode number, so that later
+//! requests read the file in pieces.
 
 use std::sync::Arc;
 
@@ -81,7 +82,7 @@ impl Maker {
         Ok(is_image)
     }
 
-    /// Returns the image completed by the end that its file lacks.
+    /// Returns an image whose file lacks the end marker, with the marker appended.
     async fn complete_image(&self, ctx: &RequestContext) -> Result<Body, Error> {
         let input = self.open_file(ctx.request()).await?;
         let image = self.image(ctx, input, &mut Stages::new()).await?;

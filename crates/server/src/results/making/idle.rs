@@ -85,7 +85,7 @@ impl Idle {
     }
 
     /// Begins an idle turn if no request waits and a worker thread is free. One of two or more worker threads is always
-    /// left for other requests.
+    /// left for other requests. `load_change` is notified when the turn ends.
     fn begin(self: &Arc<Self>, gauges: &Gauges, load_change: &Arc<Notify>) -> Option<IdleTurn> {
         let most = gauges.threads.saturating_sub(1).max(1);
         let mut counts = self.counts();

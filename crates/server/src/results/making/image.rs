@@ -37,7 +37,7 @@ pub(crate) struct FinishedImage {
     pub(crate) notes: Vec<String>,
     /// Whether the source is truncated or damaged, and was rendered as far as it could be decoded.
     pub(crate) damaged: bool,
-    /// Whether the body is the source itself, completed by the end that its file lacked.
+    /// Whether the file lacked the end marker of its image, so that the body is the file with the marker appended.
     pub(crate) completed: bool,
     /// The plan as text, if responses contain plans.
     pub(crate) plan: Option<String>,
@@ -176,7 +176,8 @@ impl Maker {
         (self.admission).enter_for_part(bytes, part, Some(source), deadline.at())
     }
 
-    /// Renders an admitted and planned image on a worker thread, unless its plan takes longer than its allowance.
+    /// Renders an admitted and planned image on a worker thread. Refuses or postpones it if the plan takes longer than
+    /// the request's allowance.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
         task: RenderTask<H>,

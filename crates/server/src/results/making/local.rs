@@ -250,8 +250,8 @@ impl Maker {
     }
 }
 
-/// Gives a source the place in the queue that was granted for it, unless the file has changed since. Also returns the
-/// mark of the result as being made.
+/// Gives the source the place in the queue that was granted before its file was opened, unless the file has changed
+/// since then. Also returns the guard that marks the result as being made.
 fn with_place(mut input: OpenSource, place: Option<PlaceInQueue>) -> (OpenSource, Option<Making>) {
     let Some(place) = place else {
         return (input, None);

@@ -173,8 +173,8 @@ impl Maker {
     }
 }
 
-/// How long the number of bytes of a decoded part predicts the next request, because clients that view one part of an
-/// image tend to view others.
+/// How long the number of bytes that were read for a part of an image is remembered, to predict how many the next
+/// request for the image reads: clients that view one part of an image tend to view others.
 const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H: Send + Sync + 'static> Task<H> {

@@ -57,13 +57,13 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
-    /// The size in bytes and the key of the content of files, by path, at the time when a result was last made of each.
-    /// At most 8192 entries.
+    /// For each file of which a result was made lately, by path: the file's size in bytes and the key of its content
+    /// when a result was last made. At most 8192 entries.
     pub(crate) looks: Table<Arc<str>, (u64, Key)>,
     pub(crate) under_way: Arc<UnderWay>,
     /// Time limit for one request, including waiting.
     pub(crate) timeout: Duration,
-    /// How long encoding may take for a request if another format would do as well.
+    /// Maximum time for encoding a result if the client accepts other formats, too.
     pub(crate) patience: Duration,
     /// Queue of results that take longer to encode than `patience` and are made in the background.
     pub(crate) behind: Behind,
@@ -121,8 +121,8 @@ impl Maker {
         }
     }
 
-    /// Obtains the result within the allowance of the request. A result that is known to take longer to encode is only
-    /// looked up in the cache.
+    /// Obtains the result within the allowance of the request. If encoding it is known to take longer than the
+    /// allowance permits, the result is only looked up in the cache.
     async fn obtain_within(
         self: &Arc<Self>,
         ctx: &RequestContext,
@@ -190,7 +190,7 @@ impl Maker {
     }
 
     /// Returns the result that [`Maker::obtain`] would return, if it is in memory and no other thread, file or origin
-    /// is needed. Otherwise this has no effect.
+    /// is needed; otherwise `None`.
     pub(crate) fn at_hand(
         &self,
         variant: &RequestVariant,
@@ -218,7 +218,7 @@ struct Lookup {
 }
 
 impl Lookup {
-    /// Returns the cached result and the resolved request, if there is such a result.
+    /// Returns the cached result together with the resolved request, or `None` without a cached result.
     fn both(&self) -> Option<(&Hit, &Resolved)> {
         self.hit.as_ref().zip(self.resolved.as_deref())
     }

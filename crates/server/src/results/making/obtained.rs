@@ -30,7 +30,8 @@ pub(crate) enum Answer {
 }
 
 impl ObtainedResult {
-    /// Returns a cached result that may be used for the time `remaining`.
+    /// Returns a cached result, which may be used for the time `remaining`, for a request whose processing began at
+    /// `start`.
     pub(crate) fn hit(hit: &Hit, remaining: Duration, start: Instant) -> Self {
         Self {
             entry: hit.entry.clone(),

@@ -33,8 +33,8 @@ impl Default for Behind {
 const MOST: usize = 64;
 
 impl Maker {
-    /// Returns how long encoding may take for a request if another format would do as well. The time is shorter while
-    /// other requests wait. `None` if the format is settled.
+    /// Returns the maximum time for encoding if the client accepts several formats; `None` if the format is settled.
+    /// The time is shorter while other requests wait.
     pub(super) fn patience(&self, variant: &RequestVariant) -> Option<Duration> {
         if !variant.asked.is_open {
             return None;

@@ -26,7 +26,7 @@ pub(crate) struct Rehearsal {
     pub(crate) stages: Stages,
 }
 
-/// Reservations that end when the source is not needed any more.
+/// Reservations of memory for the source of a request. They end when the source is no longer needed.
 pub(crate) struct Holds {
     _reservations: Box<dyn Send + Sync>,
 }

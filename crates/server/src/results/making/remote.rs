@@ -110,9 +110,9 @@ impl Maker {
         ObtainedResult::from_flight(outcome, is_stale, ctx.began)
     }
 
-    /// Replaces the old result by an entry without bytes, which is never sent, after its renewal failed with `error`:
-    /// the origin has answered that the source does not exist, or with a source of which no result can be made. Does
-    /// nothing for a 5xx error, because RFC 5861 allows stale responses then.
+    /// Replaces the old result by an entry without bytes, which is never sent, if its renewal failed with a 4xx error:
+    /// the origin has no such source any more, or no result can be made of the source that it has. Does nothing for a
+    /// 5xx error, because RFC 5861 allows stale responses then.
     fn end_if_superseded(&self, ctx: &RequestContext, old: Key, error: &Error) {
         if error.status().is_server_error() {
             return;

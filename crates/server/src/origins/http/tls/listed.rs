@@ -13,8 +13,8 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
-/// Verifies certificates by trusted authorities, and accepts those in a list without an authority if their name and
-/// dates are valid.
+/// Verifies certificates by trusted authorities. A certificate in `certificates` needs no authority, only a valid name
+/// and valid dates.
 #[derive(Debug)]
 pub(super) struct Listed {
     authority_verifier: Arc<WebPkiServerVerifier>,
@@ -33,8 +33,8 @@ impl Listed {
     }
 }
 
-/// Whether a server's certificate is refused because it is an authority's, as self-signed ones are. Its dates are valid
-/// then, because they are checked before.
+/// Whether a certificate is refused as a server's because it is marked as an authority's, as self-signed ones often
+/// are. With this error, its dates are known to be valid, because they are checked before.
 pub(super) fn is_of_authority(wrong: &CertificateError) -> bool {
     let CertificateError::Other(other) = wrong else {
         return false;
