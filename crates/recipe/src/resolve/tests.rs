@@ -138,6 +138,11 @@ fn what_leaves_no_pixels_is_refused() {
         ("fit:10x0", Some("fit:10x")),
         ("fit:0x0", None),
         ("fit:0x", None),
+        // In any spelling of the number.
+        ("fit:00x10", Some("fit:x10")),
+        ("fit:10x0.0", Some("fit:10x")),
+        ("fit:00x", None),
+        ("fit:0%x10", Some("fit:0%x10")),
     ] {
         let read = recipe.parse::<Recipe>().ok().map(|it| it.to_string());
         assert_eq!(read.as_deref(), same, "{recipe}");
