@@ -70,7 +70,7 @@ pub(crate) enum About {
     Image,
     /// The resulting image, but these words of the option are ignored with a note.
     Partly(&'static [&'static str]),
-    /// The source, or how the response is sent.
+    /// Not how the image is processed, but which source is used, or how the response is sent (such as its headers).
     Answer,
     /// Nothing: valid values are ignored with a note, for this reason.
     Ignored(&'static str),

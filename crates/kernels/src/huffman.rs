@@ -165,7 +165,7 @@ pub struct Event {
     pub stream: usize,
     /// Position in bits from the beginning of the data.
     pub position: u32,
-    /// Number of MCUs that the stream had begun before this event.
+    /// Number of MCUs that the stream had begun to decode before this event.
     pub mcus: u32,
     /// Index in the output at which the values of the stream's block begin.
     pub place: u32,

@@ -47,7 +47,8 @@ fn twin(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
 mod tests {
     use super::*;
 
-    /// A plain implementation that works byte by byte.
+    /// Removes stuffed zero bytes one byte at a time, up to the first marker, to check the fast implementations.
+    /// Returns the number of bytes read, and the remaining bytes.
     fn plainly(coded: &[u8]) -> (usize, Vec<u8>) {
         let (mut at, mut bytes) = (0, Vec::new());
         while at < coded.len() {

@@ -330,8 +330,8 @@ inactive or nothing to judge, 4 not understood: a rule, a baseline, a folder tha
 mod tests {
     use super::*;
 
-    /// Judges one comparison, by a metric with this ratio and this relative half-width of its interval. Throughput is
-    /// the primary metric.
+    /// Applies the rules to one comparison with this verdict. The last argument is the compared metric, its ratio, and
+    /// the relative half-width of the ratio's interval. Throughput is the primary metric.
     fn judged(
         rules: &[&str],
         allow_undecided: bool,

@@ -41,7 +41,7 @@ pub use moment::utc;
 pub struct Experiment<'a> {
     /// The scenario to run.
     pub scenario: Scenario,
-    /// How to start the guard process of each server.
+    /// How to start the guard of each server: a parent process that ends the server even if this process is killed.
     pub guard: Guard,
     /// The new folder that the run is written to.
     pub folder: PathBuf,

@@ -129,10 +129,10 @@ struct Sums {
     evictions: u64,
 }
 
-/// The requests of all nodes, in order.
+/// The requests of all nodes: those of the first node in their order, then those of the second, and so on.
 struct Requests {
     images: Vec<u32>,
-    /// For each node the index of its first request, and that of its first request in the second half.
+    /// For each node, the index in `images` of its first request, and of its first request in the second half.
     starts: Vec<(usize, usize)>,
 }
 
@@ -167,7 +167,7 @@ impl Requests {
         Self { images, starts }
     }
 
-    /// Returns the requests of a node in the first half and in the second half.
+    /// Returns the images that are requested from a node in the first half of all requests, and in the second half.
     fn of(&self, node: usize) -> (&[u32], &[u32]) {
         let (start, middle) = self.starts[node];
         let end = self

@@ -285,8 +285,8 @@ impl Inner {
         self.health.is_usable(3 * self.config.poll + LEAST_TIMEOUT)
     }
 
-    /// Checks once whether the bucket obeys conditions, by replacing a version that never existed. A bucket that allows
-    /// this loses purges when two nodes write them at the same moment.
+    /// Checks once whether the bucket supports conditional writes, by a write that requires a version that never
+    /// existed. A bucket that accepts this write loses purges when two nodes write them at the same moment.
     async fn check_conditions(&self) {
         if self.is_conditional.get().is_some() {
             return;

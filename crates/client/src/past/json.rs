@@ -21,7 +21,7 @@ const METHOD: [&str; 10] = [
     "/properties/httpMethod",
 ];
 
-/// JSON pointers to the target or the absolute URL; the first one that matches is used.
+/// JSON pointers to the request target (path and query) or the absolute URL; the first one that matches is used.
 const TARGET: [&str; 12] = [
     "/target",
     "/request/uri",
@@ -37,7 +37,7 @@ const TARGET: [&str; 12] = [
     "/properties/requestUri",
 ];
 
-/// JSON pointers to the query, for formats whose target has none.
+/// JSON pointers to the query string, for log formats that record it apart from the path.
 const QUERY: [&str; 4] = ["/args", "/query_string", "/query", "/url/query"];
 
 /// JSON pointers to the status; the first one that matches is used.

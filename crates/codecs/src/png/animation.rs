@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         Ok(control.map(|control| (control, file)))
     }
 
-    /// Returns the part of a frame's PNG before its pixels.
+    /// Returns the beginning of a PNG file that contains only one frame of the animation: everything before its pixels.
     fn file_start(&self, place: Place) -> Result<Vec<u8>> {
         let mut ihdr = self.ihdr.to_vec();
         let (Some(size), true) = (ihdr.get_mut(..8), place.width > 0 && place.height > 0) else {

@@ -682,24 +682,24 @@ fn vertices(element: &Element<'_>) -> u64 {
 /// Upper bound on the number of curves of an arc of any size.
 const ARC: u64 = 40;
 
-/// Number of bytes of attributes that cost one unit to read, as much as an element.
+/// Number of bytes of attributes that cost as much to read as an element, which is one unit.
 const BYTES: u64 = 100;
 
-/// Number of attributes of an element and its ancestors that cost one unit, as much as an element, because they are
-/// searched for all inherited properties.
+/// Number of attributes of an element and its ancestors that cost as much as an element, which is one unit, because all
+/// of them are searched for inherited properties.
 const ABOVE: u64 = 50;
 
-/// Number of gradient stops that cost one unit to copy, as much as an element.
+/// Number of gradient stops that cost as much to copy as an element, which is one unit.
 const STOPS: u64 = 8;
 
-/// Number of bytes of an outline that cost one unit to process, as much as an element.
+/// Number of bytes of a path's outline that cost as much to process as an element, which is one unit.
 const PATH_BYTES: u64 = 20;
 
 /// Cost in units of a text and of each part of it, for finding its font.
 const PART: u64 = 8;
 
-/// Number of visits to letters that cost one unit, as much as an element. The layout of a text visits all of its
-/// letters once for each letter.
+/// Number of visits to letters that cost as much as an element, which is one unit. The layout of a text visits all of
+/// its letters once for each letter.
 const LAYOUT: u64 = 1000;
 
 /// Number of letters that take as long to visit as an element (`text`, `tspan` or `textPath`) of a text.

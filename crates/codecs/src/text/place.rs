@@ -185,7 +185,7 @@ fn span(gravity: Anchor, side: u32, margin: f64, area: f64, lines: f64) -> (f64,
 }
 
 impl ShapedLine {
-    /// Length in em.
+    /// Returns the line's length in em: the sum of its glyphs' advances.
     fn length(&self) -> f64 {
         self.glyphs.iter().map(|glyph| glyph.advance).sum()
     }

@@ -257,8 +257,8 @@ impl Outcome<'_> {
         }
     }
 
-    /// Returns the usage of a service in a month: each distinct image of the log is generated once, and the requests
-    /// are extrapolated.
+    /// Returns what an image service would have to do in a month for the traffic of the log: generate each distinct
+    /// image once, and answer the requests, whose number is extrapolated to a month.
     pub(super) fn usage(&self) -> Usage {
         let made = self.sorted.read.urls as f64;
         let sent = self.sorted.read.requests as f64 * self.months();

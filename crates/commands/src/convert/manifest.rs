@@ -49,7 +49,7 @@ impl Made {
 /// A result that the manifest records, of any recipe and destination.
 struct Recorded {
     image: Image,
-    /// The destination of the result's job, as the user wrote it.
+    /// The destination that was given to the `andon convert` command that created the result, as the user wrote it.
     into: String,
 }
 

@@ -33,8 +33,8 @@ fn is_known(name: &str) -> bool {
     TABLE.iter().any(|row| row.is(name))
 }
 
-/// Whether the environment is that of a thumbor container: one of its variables belongs to thumbor only, or the file
-/// starts a thumbor whose variables are in other places than the file.
+/// Whether the file `text` configures a thumbor container by its environment, `all`: one of the variables is known to
+/// be thumbor's, or the file starts thumbor and refers to variables that are stored elsewhere, such as in another file.
 fn is_of_container(all: &Environment, text: &str) -> bool {
     let is_alone = |name: &String| ["SECURITY_KEY", "ALLOW_UNSAFE_URL"].contains(&&**name);
     all.starts("thumbor", text)

@@ -67,7 +67,8 @@ impl ImgixRules {
         }
     }
 
-    /// Returns the length of a side in px. `whole` is the image's side, which shares refer to.
+    /// Returns the length in px that the parameter `name` gives for a side. The parameter may be a fraction of `whole`,
+    /// the length of the image's own side.
     fn side(&self, name: &str, whole: u32) -> Option<f64> {
         let side = self.query.number(name).filter(|side| *side > 0.0)?;
         Some(share_or_px(side, whole))

@@ -1,4 +1,4 @@
-//! The effects of the options, in the order in which they act.
+//! The image effects that the options request, such as blur, in the order in which imgproxy applies them.
 
 use andon_recipe::Step;
 

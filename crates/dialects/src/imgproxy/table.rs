@@ -79,7 +79,7 @@ const CONTRAST: Arg = custom(
 );
 const SATURATION: Arg = arg!(not_negative, text, effects.saturation);
 
-/// All options, in the order in which they are written.
+/// All options that a URL may contain, in the order that they have in canonical URLs.
 #[rustfmt::skip]
 pub(super) const ALL: &[Row] = &[
     row(&["resize", "rs"], &[RESIZING, WIDTH, HEIGHT, ENLARGE, EXTEND]).most(8).needed(0).unwritten()

@@ -222,8 +222,8 @@ impl Codec for Isolated {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Returns the names of the functions that a source file declares in each block that begins with `kind`, by the
-    /// name that follows `kind`: that of a trait.
+    /// Returns the names of the functions in each trait or implementation of a source file, by the name of the trait.
+    /// `kind` is the text that precedes the trait's name: a line break with `pub trait ` or `impl `.
     fn functions<'a>(source: &'a str, kind: &str) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
         let blocks = source.split(kind).skip(1);
         let block = |block: &'a str| {

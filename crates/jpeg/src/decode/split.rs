@@ -74,8 +74,8 @@ impl Tail {
         })
     }
 
-    /// Returns what the core that decoded the second half has decoded of the rows from `row` on, if its MCUs have been
-    /// matched with those of this core.
+    /// Returns the rows from `row` to the end of the scan, as the other core has decoded them. Returns `None` until it
+    /// is known which of the other core's MCUs belong to these rows, and after the rows have been returned once.
     pub(super) fn rest(&mut self, row: usize) -> Option<Rest> {
         match std::mem::replace(&mut self.state, State::Useless) {
             State::Synchronized { decoded, place } => Some(Rest {

@@ -101,7 +101,7 @@ pub enum Cut {
 pub struct Outline {
     /// How far the line reaches beyond the letters, in px.
     pub width: f64,
-    /// Colour of the line. It shows through translucent letters, too.
+    /// Colour of the outline. If the letters are translucent, it shows through them.
     pub colour: Colour,
 }
 
@@ -128,11 +128,11 @@ pub enum Anchor {
 /// How the lines of a text are aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// At the left side or, with vertical lines, at the top.
+    /// At the left side or, if the text is written vertically, at the top.
     Left,
     /// In the middle.
     Centre,
-    /// At the right side or, with vertical lines, at the bottom.
+    /// At the right side or, if the text is written vertically, at the bottom.
     Right,
     /// At the side where the paragraph's script begins a line.
     Start,

@@ -98,7 +98,7 @@ impl fmt::Display for Resource {
 /// The input to a verdict, after replies and assertions have been found to be in order.
 pub(super) struct Question<'a> {
     pub(super) metric: Metric,
-    /// The ratios of the metric within pairs; `None` with fewer than two pairs.
+    /// The ratios of the metric between the two blocks of each pair; `None` with fewer than two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
     /// p-value of a difference, adjusted for all interim analyses, and for the other metrics if this is a secondary
     /// one.

@@ -90,7 +90,7 @@ const MARKS: [&str; 3] = [
     "clientHintsSupport",
 ];
 
-/// Returns the variables that the chart generates from its values.
+/// Returns the environment variables that imgproxy's Helm chart generates from the values in `text`.
 pub(super) fn variables(text: &str) -> Vec<Assignment> {
     let leaves = below(text, "features");
     let group = |leaf: &Leaf| leaf.path.split('.').next().unwrap_or_default().to_owned();

@@ -184,7 +184,7 @@ impl Metrics {
         self.history.add(totals, Instant::now());
     }
 
-    /// Returns the counts of all dialects together.
+    /// Returns the numbers of requests, errors and bytes, summed over all dialects.
     fn all_dialects(&self) -> Served {
         let counts = self.by_dialect.read();
         counts.fold(Served::default(), |sum, (_, count)| sum.plus(count))
