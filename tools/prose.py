@@ -42,7 +42,7 @@ SCRIPTS = ("cgi", "cmake", "conf", "pl", "py", "rb", "run", "sh", "toml", "yaml"
 ASIDE = re.compile(r"`[^`]*`|\"[^\"]*\"|<[^>]*>|\[[^\]]*\]\([^)]*\)|https?://\S+")
 
 
-def sign(name):
+def comment_start(name):
     """Returns a pattern of how comments begin in a file; an empty one for a document, None for a file that is not read."""
     folder, _, base = name.rpartition("/")
     _, dot, ending = base.rpartition(".")
@@ -54,12 +54,12 @@ def sign(name):
     return "#(?!!)()" if is_script else None
 
 
-def prose(name, sign):
+def prose(name):
     """Yields numbered lines of prose: those of a document, or the comments of a source file, without fenced code."""
-    fenced = False
+    fenced, start = False, comment_start(name)
     for number, line in enumerate(open(name, errors="replace"), 1):
-        if sign:
-            comment = re.match(r"\s*" + sign + " ?(.*)", line)
+        if start:
+            comment = re.match(r"\s*" + start + " ?(.*)", line)
             if not comment:
                 fenced = False
                 yield number, "", ""
@@ -81,7 +81,7 @@ def is_bare(text):
 
 def findings(name, tree):
     before, alone = "", None
-    for number, kind, text in prose(name, sign(name)):
+    for number, kind, text in prose(name):
         where = f"{name}:{number}"
         if alone and kind != "/":
             yield alone
@@ -92,11 +92,12 @@ def findings(name, tree):
         if kind in ("/", "!") and before != kind and FRAGMENT.match(text):
             yield f"{where}: a fragment that leans on its neighbour: {text}"
         before = kind
-        for path in PATH.findall(text):
+        rooted = PATH.findall(text)
+        for path in rooted:
             if path.rstrip("/.") not in tree.paths and not INVENTED.search(path):
                 yield f"{where}: there is no {path}"
         for path in () if OF_USERS.match(name) else SOURCE.findall(text):
-            if path not in tree.ends and not INVENTED.search(path):
+            if path not in rooted and path not in tree.ends and not INVENTED.search(path):
                 yield f"{where}: no path ends in {path}"
         for item in ITEM.findall(text) if kind == "md" else ():
             if item not in tree.items:
@@ -137,7 +138,7 @@ def tracked():
 def main():
     listed = tracked()
     tree = Tree(listed)
-    wrong = [finding for name in listed if sign(name) is not None and not name.startswith("runs/") for finding in findings(name, tree)]
+    wrong = [finding for name in listed if comment_start(name) is not None and not name.startswith("runs/") for finding in findings(name, tree)]
     print("\n".join(wrong) if wrong else "prose: nothing is wrong")
     sys.exit(bool(wrong))
 
