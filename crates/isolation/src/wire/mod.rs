@@ -127,7 +127,7 @@ macro_rules! numbers {
     )* };
 }
 
-numbers!(u8, u32, u64, i32, f64);
+numbers!(u8, u32, u64, f64);
 
 /// Implements `Wire` for a structure: its fields, one after the other.
 macro_rules! fields {
