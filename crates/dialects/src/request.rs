@@ -254,8 +254,8 @@ impl Source {
         )
     }
 
-    /// Creates the source at the decoded path `path`, as it is written at the end of the target's raw path. Text before
-    /// it in `raw`, such as options, is ignored.
+    /// Creates the source at the decoded path `path`, with the escapes that the end of the target's raw path `raw` uses for
+    /// it. Text before it in `raw`, such as options, is ignored.
     pub(crate) fn at_the_end(raw: &str, path: String) -> Self {
         let ends = raw.match_indices('/').map(|(at, _)| &raw[at + 1..]);
         let is_it = |end: &&str| percent::decode(end).is_ok_and(|it| relative(&it) == path);

@@ -135,7 +135,7 @@ impl Property {
     }
 }
 
-/// The kind of an element, as far as it is relevant for references and drawing.
+/// The kind of an element. Elements that references and drawing treat alike share a kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tag {
     /// `svg`, `g`, `a` or `switch`, whose content is drawn.

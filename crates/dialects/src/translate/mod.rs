@@ -350,8 +350,8 @@ impl Translation<'_> {
     }
 }
 
-/// Returns the target of a request line for a path or URL as typed. A missing leading slash is added, as it is easily
-/// forgotten, and scheme and host are removed, as users often paste a whole URL.
+/// Returns the target of a request line for a path or URL that a user typed. A missing leading slash is added, because it
+/// is easily forgotten, and scheme and host are removed, because users often paste a whole URL.
 #[must_use]
 pub fn target(typed: &str) -> String {
     let after_scheme = ["http://", "https://"]

@@ -40,7 +40,7 @@ impl Counts {
     }
 }
 
-/// A Huffman table, both as it is stored in a file and in a form for encoding.
+/// A Huffman table in two forms: the one that a file stores, and one for encoding.
 pub(super) struct Table {
     /// Number of codes of each length, 1 to 16 bits.
     pub(super) lengths: [u8; 16],

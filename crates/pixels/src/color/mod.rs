@@ -129,7 +129,7 @@ impl Convert {
     }
 }
 
-/// Converts planes to another model, and to colour space `space` if it is given; alpha is left as it is.
+/// Converts planes to another model, and to colour space `space` if it is given. Alpha does not change.
 pub(crate) fn remodelled<T: Resizable + Managed>(
     planes: Planes<T>,
     to: Model,

@@ -68,7 +68,7 @@ pub(super) fn resample_rows<T: Resizable>(
 }
 
 /// Cuts a plane down to the samples that the axes may read. Where an axis reaches beyond them, the last column or row
-/// is repeated. A plane that needs no change is returned as it is.
+/// is repeated. A plane that needs no change is returned unchanged, without a copy.
 pub(crate) fn window<T: Plain>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
     let (right, bottom) = (x.excess(), y.excess());
     let whole = x.count == grid.width() && y.count == grid.height();

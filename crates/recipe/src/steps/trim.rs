@@ -29,8 +29,8 @@ const WORD: Word = Word {
 };
 
 impl Trim {
-    /// Returns the measurement on the stored image that finds the border of the image as it is turned by the steps so
-    /// far.
+    /// Returns the measurement on the stored image that finds the border of the image after the turns and flips of the
+    /// preceding steps.
     pub(crate) fn border(self, image: &Image<'_>) -> Measure {
         Measure::Trim {
             tolerance: self.0,

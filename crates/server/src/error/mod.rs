@@ -199,7 +199,7 @@ impl Error {
     }
 
     /// Adds the place where the error happened, which is only for the log. An error that has a place already, or is shared,
-    /// stays as it is.
+    /// does not change.
     pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
         match self {
             Self::At { .. } | Self::Shared(_) => self,

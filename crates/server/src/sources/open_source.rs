@@ -211,7 +211,7 @@ impl OpenSource {
         self.overlays.is_empty().then_some(reader)
     }
 
-    /// Returns this source with its file in memory. A source that is no unread file stays as it is.
+    /// Returns this source with its file in memory. A source that is not an unread file does not change.
     pub(crate) fn with_cached(mut self, cached: CachedSource) -> Self {
         if let Content::File(file, _) = &self.content {
             self.content = Content::CachedSource(file.identity, cached);

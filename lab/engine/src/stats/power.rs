@@ -30,7 +30,7 @@ pub fn pairs_to_show_sameness(k: f64) -> Option<usize> {
 }
 
 /// Returns the number of pairs with which half of the 95 % interval is at most `half_width` (a share such as 0.02), if
-/// the standard deviation of ln(b/a) stays as it is.
+/// the standard deviation of ln(b/a) does not change.
 #[must_use]
 pub fn pairs_for_half_width(deviation: f64, half_width: f64) -> Option<usize> {
     first_from(2, |pairs| {

@@ -93,7 +93,7 @@ fn result(compat: Compat, source: &str, options: &str) -> String {
     if options.contains("angle=90") {
         (width, height) = (height, width);
     }
-    // Lengths are measured in the image as it is decoded at the size of the hint.
+    // Lengths refer to the image after decoding at the scale that the hint selects.
     if let Some(hint) = rules.hint {
         (width, height) = hinted((width, height), hint);
     }

@@ -146,7 +146,7 @@ impl Refine {
             return;
         }
         let correct = |value: &mut i16, correction: i16| {
-            // A bit that is set already stays as it is.
+            // A bit that is already set does not change.
             let correction = correction & !(*value >> self.low) & 1;
             let sign = *value >> 15;
             *value = value.wrapping_add(((correction << self.low) ^ sign) - sign);

@@ -32,8 +32,8 @@ fn act(draft: &mut Draft<'_>) -> bool {
     geometry && matches!(draft.first, First::Nothing | First::Crop(_))
 }
 
-/// Returns a replacement that is cheaper than resampling the image decoded at `scales`, if there is one: leaving the
-/// image as it is, or cropping whole pixels. `chroma` is the subsampling that the result must have.
+/// Returns a replacement that is cheaper than resampling the image decoded at `scales`, if there is one: no change
+/// at all, or cropping whole pixels. `chroma` is the subsampling that the result must have.
 fn cheaper(
     info: &Info,
     stored: &Stored,
