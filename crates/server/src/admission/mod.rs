@@ -11,6 +11,38 @@
 //!
 //! A job whose request is dropped leaves the queue or, if it is already running, is cancelled. A panic in a job ends
 //! that job, not its thread.
+//!
+//! # A request that is refused under load
+//!
+//! `Admission::enter_for_part` with `Queue::expect` decides at once. Values in parentheses are defaults; the numbers of
+//! steps are those of `results::making`.
+//!
+//! | Rule, in this order | Status | Label |
+//! |---|---|---|
+//! | the source is larger than the memory for sources; at step 10, the plan's peak than that for jobs | 422 | `limit` |
+//! | each worker thread is at a job whose deadline passed over 10 s ago | 503 | `stuck` |
+//! | `queue` (1024) requests, and one for each idle worker thread, are admitted and not running | 503 | `queue` |
+//! | 1 to 15 of these begin with the same source, or no work is ahead | admitted | |
+//! | predicted wait over `max_wait` (10 s), under lasting overload over `target_wait` (500 ms) | 503 | `busy` |
+//! | predicted wait and own time end after the deadline | 503 | `deadline` |
+//!
+//! - The predicted wait is the predicted time of all requests with earlier turns and what is left of running jobs,
+//!   divided by the number of worker threads. A request's turn is its arrival plus four times its own predicted time,
+//!   at most 2 s.
+//! - Overload is lasting when the wait behind the whole queue has been above `target_wait` for 100 ms, and there are 32
+//!   requests per worker thread (64 at least). Predictions use the size in bytes, at step 10 the plan, and what
+//!   finished jobs took (`admission/calibration.rs`).
+//! - `Queue::join` (step 10) repeats the last two rules, unless the job can share the decode of one that waits. An
+//!   admitted job waits until the deadline; it is withdrawn if its client leaves.
+//! - The client gets 503 in every dialect (`RequestRecord::failed`, `handler/record.rs`; `response/mod.rs`): one line
+//!   with the numbers, `no-store`, and `Retry-After` with the predicted wait, 1 to 60 s. So do all requests that
+//!   joined. It is not remembered and gets no fallback image; at steps 2 and 7, a result in the store is sent, and at
+//!   step 7 one within `stale_if_error`.
+//! - Admission never refuses hits, a 304 for known facts, renewals that end in 304, redirects, unchanged files once the
+//!   end of the image in them is known, health, readiness, metrics, purges and the dashboard.
+//! - Other refusals: connections over the limit (`http/connections.rs`; 32 of them get one response each, 503 unless it
+//!   is for monitoring), slots for headers, memory for uploads and HTTP/2 responses (503, `no_room`), and idle priority
+//!   (`Maker::idle_turn`, `results/making/idle.rs`: 429 after up to 5 s without an idle worker thread).
 
 #[cfg(test)]
 mod batches;
