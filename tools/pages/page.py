@@ -20,6 +20,8 @@ SERVER = re.compile(r"^((?:\w+=\S+ )*)andon (serve|play)\b")
 STATUS = re.compile(r"^#\s*(\d{3})\b(?:, (\w+/[\w.+-]+))?")
 REPORTED = re.compile(r"^HTTP (\d{3}) (\S*).*$", re.M)
 NEEDS_SERVER = re.compile(r"\bcurl\b|\bandon (purge|warm|shadow)\b|\bpidof andon\b|\bandon-lab capacity\b")
+# A URL at the standard port is the proxy's, not Andon's.
+NEEDS_PROXY = re.compile(r"http://(?:127\.0\.0\.1|localhost)/")
 IMAGE = re.compile(r'\b(?:src|srcset)="([^"]+)"')
 SECONDS = 20
 
@@ -32,7 +34,7 @@ class Page:
     def __init__(self, name, text):
         self.name, self.blocks = name, blocks.blocks(text)
         self.environment, self.server, self.nginx, self.served = dict(os.environ), None, None, None
-        self.ran, self.left_out, self.missing = 0, [], []
+        self.ran, self.left_out, self.missing, self.without_proxy = 0, [], [], False
         self.elsewhere = blocks.ELSEWHERE.findall(text)
 
     def run(self):
@@ -127,6 +129,8 @@ class Page:
         for statement, comment in blocks.statements(block.text):
             if any(statement == name or statement.startswith(f"{name} ") for name in left_out):
                 continue
+            if self.lacks_proxy(block, statement):
+                continue
             if SERVER.match(statement):
                 self.start_server(statement)
                 continue
@@ -149,7 +153,7 @@ class Page:
 
     def run_commands(self, block, left_out):
         for statement, expected in blocks.commands(block.text):
-            if any(statement.startswith(f"{name} ") for name in left_out):
+            if any(statement.startswith(f"{name} ") for name in left_out) or self.lacks_proxy(block, statement):
                 continue
             if SERVER.match(statement):
                 self.start_server(statement)
@@ -253,11 +257,19 @@ class Page:
             done = self.command(["nginx", "-t"])
         except FileNotFoundError:
             self.ran -= 1
+            self.without_proxy = True
             self.missing.append(f"{self.name}:{block.line}: nginx is not installed")
             return
         if done.returncode != 0:
             raise Wrong(f"nginx -t: {done.stderr}")
         self.run_nginx("nginx")
+
+    def lacks_proxy(self, block, statement):
+        """Whether a statement asks the proxy that a block above configures, and that is not installed."""
+        if not (self.without_proxy and NEEDS_PROXY.search(statement)):
+            return False
+        self.missing.append(f"{self.name}:{block.line}: `{statement}` needs nginx, which is not installed")
+        return True
 
     def run_nginx(self, *command):
         """Starts nginx in the foreground, and waits until it listens."""

@@ -49,7 +49,7 @@ def main():
         ran, left_out, missing = ran + page.ran, left_out + page.left_out, missing + page.missing
         if names:
             print(f"{name}: {len(page.blocks)} blocks, {page.ran} run, {time.monotonic() - start:.1f} s")
-    print("\n".join([*missing, f"{ran} blocks run, {len(left_out)} marked as not run, {len(missing)} without their program"]))
+    print("\n".join([*missing, f"{ran} blocks run, {len(left_out)} marked as not run, {len(missing)} blocks or statements without their program"]))
     if faults:
         sys.exit("\n".join(faults))
     if not names and ran < 140:
