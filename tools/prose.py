@@ -3,8 +3,9 @@
 
 - A doc comment that means nothing without its neighbour: "The same.", "Of what.", "As above.", "Likewise …", "Which.", "Where it is.".
 - CamelCase words outside backticks, but for names of programs and standards: renames go through prose, too.
-- Paths of this repository, in backticks, that do not exist; they may begin at any folder (`ops/mod.rs`). In documents, also
-  names of the code with `::` that do not exist.
+- Paths of this repository, in backticks, that do not exist; they may begin at any folder (`ops/mod.rs`).
+- Items, in backticks, that a type of ours does not have (`Type::item`). In documents, also other names of the code with `::`
+  that do not exist.
 - "picture" or "photograph": say image, or photo of what a camera has taken.
 
 Documents and comments of every language are read; fragments are looked for in doc comments of Rust only.
@@ -34,7 +35,7 @@ SOURCE = re.compile(r"`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\.(?:c|h|html|js|md|
 # Files that the exercises create, words in capitals that stand for any name, and files of other programs and of users.
 INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$|lib/resize\.js|^folder/|^app/andon\.php")
 OF_USERS = re.compile(r"docs/guides/")
-ITEM = re.compile(r"`(?:\w+::)+(\w+)(?:\(\))?`")
+ITEM = re.compile(r"`(?:\w+::)*(\w+)::(\w+)(?:\(\))?`")
 PICTURE = re.compile(r"\b([Pp]ictures?|[Pp]hotograph(s|ed|ic)?)\b")
 # How a comment begins, by the name of the file: in most scripts by #.
 COMMENTS = {"rs": r"//([/!]?)", "js": "//()", "mjs": "//()", "jsx": "//()", "php": "//()", "c": r"(?:/\*|//)()", "h": r"(?:/\*|//)()"}
@@ -99,8 +100,10 @@ def findings(name, tree):
         for path in () if OF_USERS.match(name) else SOURCE.findall(text):
             if path not in rooted and path not in tree.ends and not INVENTED.search(path):
                 yield f"{where}: no path ends in {path}"
-        for item in ITEM.findall(text) if kind == "md" else ():
-            if item not in tree.items:
+        for owner, item in ITEM.findall(text):
+            if owner in tree.types and (owner, item) not in tree.members:
+                yield f"{where}: {owner} has no {item}"
+            elif kind == "md" and item not in tree.items:
                 yield f"{where}: nothing is called {item} in the code"
         plain = ASIDE.sub("", text)
         for word in CAMEL.findall(plain):
@@ -117,13 +120,20 @@ class Tree:
         self.paths = set(listed)
         self.paths |= {path[:at] for path in listed for at, letter in enumerate(path) if letter == "/"}
         self.ends = {path[at:] for path in listed for at in range(len(path)) if at == 0 or path[at - 1] == "/"}
-        self.items = set()
+        self.items, self.types, self.members = set(), set(), set()
         for path in listed:
             if path.endswith(".rs"):
                 text = open(path, errors="replace").read()
-                self.items |= set(re.findall(r"\b(?:fn|struct|enum|trait|type|mod|const|static) (\w+)", text))
+                items = set(re.findall(r"\b(?:fn|struct|enum|trait|type|mod|const|static) (\w+)", text))
                 # Variants of enums.
-                self.items |= set(re.findall(r"^\s*([A-Z]\w+)(?:\(|,|\s*\{|\s*=)", text, re.M))
+                items |= set(re.findall(r"^\s*([A-Z]\w+)(?:\(|,|\s*\{|\s*=)", text, re.M))
+                fields = set(re.findall(r"^\s*(?:pub(?:\([^)]*\))? )?(\w+):", text, re.M))
+                types = set(re.findall(r"\b(?:struct|enum|trait|union) (\w+)", text))
+                extended = set(re.findall(r"^\s*(?:unsafe )?impl\b.*?(\w+)(?:<[^{]*>)? \{", text, re.M))
+                self.items |= items
+                self.types |= types
+                # Near enough: what is declared in a file belongs to every type that the file declares or extends.
+                self.members |= {(owner, item) for owner in types | extended for item in items | fields}
 
 
 def tracked():

@@ -1,4 +1,4 @@
-//! `Codec::revision` counts the changes of a codec's results. The test compares hashes of every sample file's samples,
+//! `Format::revision` counts the changes of a codec's results. The test compares hashes of every sample file's samples,
 //! and of files written with each of the options.
 //!
 //! Recorded on x86-64. The C libraries may round differently on other families of processors; no result of this test

@@ -6,7 +6,7 @@ use crate::codec::Codec;
 /// planner's choices. A build whose results differ must not serve results that an earlier build has cached.
 ///
 /// `tests/revision.rs` fails when results have changed and this number has not. What codecs read and write is counted
-/// separately, by `Codec::revision`.
+/// separately, by `Format::revision`.
 pub const REVISION: u32 = 9;
 
 /// Returns what results depend on besides the recipe and the files: the revisions of the pipeline and of every codec,

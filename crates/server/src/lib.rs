@@ -23,7 +23,7 @@
 //! | see the guarantees under load and with little memory | `docs/capacity.md`; `./dev bench rejections`, `overload`, `memory` (`--strict` fails); `tools/bench/src/work.rs`: how goodput counts |
 //! | change a limit or a default | `crates/server/andon.default.toml` shows them, `crates/server/src/config/` holds them |
 //! | change what an error says, or its status | `crates/pixels/src/error.rs`, `crates/server/src/error/` |
-//! | change which images are decoded once for several results | `crates/server/src/admission/shared_decode.rs`, `Codec::decode_at_once` |
+//! | change which images are decoded once for several results | `crates/server/src/admission/shared_decode.rs`, `ManyScales::decode_at_once` |
 //! | change when requests of low priority are made | `crates/server/src/results/making/idle.rs`, `request/priority.rs` |
 //! | change which results are written to the shared store | `crates/server/src/results/caching/worth.rs` |
 //! | change when a client gets a format other than the one it prefers | `crates/server/src/results/making/postponed.rs` |

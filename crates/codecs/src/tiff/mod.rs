@@ -4,10 +4,10 @@
 //! `image` uses) cannot replace this code without a loss of supported files, as its source shows:
 //!
 //! - It does not read palettes, L*a*b* with photometric interpretation 8, faxes except Group 4, subsampled chroma
-//!   outside JPEG, fill order 2, or the LZW variant of the earliest writers (`Image::colortype`, `create_reader`,
+//!   outside JPEG, fill order 2, or the LZW variant of the earliest writers (`colortype`, `create_reader`,
 //!   `readout_for_size`).
 //! - It rejects pages without lengths of strips, without a photometric interpretation, and with the offsets of tiles in
-//!   the tags of strips (`Image::from_reader`).
+//!   the tags of strips (`from_reader`).
 //! - It decodes a JPEG at the size in the JPEG's own header before it compares this with the strip's size: a page of
 //!   64×64 px takes the memory of 118 megapixels (see the test `hostile`). It uses `zune-jpeg`, whose samples differ
 //!   from those of this codec's current results.

@@ -34,10 +34,11 @@
 //!   finished jobs took (`admission/calibration.rs`).
 //! - `Queue::join` (step 10) repeats the last two rules, unless the job can share the decode of one that waits. An
 //!   admitted job waits until the deadline; it is withdrawn if its client leaves.
-//! - The client gets 503 in every dialect (`RequestRecord::failed`, `handler/record.rs`; `response/mod.rs`): one line
-//!   with the numbers, `no-store`, and `Retry-After` with the predicted wait, 1 to 60 s. So do all requests that
-//!   joined. It is not remembered and gets no fallback image; at steps 2 and 7, a result in the store is sent, and at
-//!   step 7 one within `stale_if_error`.
+//! - A 503 is the same status in every dialect (`RequestRecord::error_reply_with`, `handler/record.rs`;
+//!   `response/mod.rs`): one line, or the dialect's own body for errors, with `no-store` and `Retry-After`: 1 to 60 s
+//!   by the predicted wait, 1 s for `stuck`. All requests that joined get it. It is not remembered and gets no fallback
+//!   image. If the store has the result, that is sent instead, and so is a stale result of an origin within
+//!   `stale_if_error`.
 //! - Admission never refuses hits, a 304 for known facts, renewals that end in 304, redirects, unchanged files once the
 //!   end of the image in them is known, health, readiness, metrics, purges and the dashboard.
 //! - Other refusals: connections over the limit (`http/connections.rs`; 32 of them get one response each, 503 unless it

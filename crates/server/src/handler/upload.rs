@@ -8,13 +8,13 @@
 //!
 //! Values in parentheses are defaults.
 //!
-//! 1. `App::rendered` checks the method (405), that no page of another site sends it, `upload.allow`
-//!    (`"off"`; both 403), and the recipe in query or header (400). `Accept` does not count.
+//! 1. `App::upload_reply` checks the method (405), that no page of another site sends it, `upload.allow` (`"off"`; both
+//!    403), that the body is no multipart form, and the recipe in query or header (both 400). `Accept` does not count.
 //! 2. `Uploads::receive` reads up to `limits.source_bytes` (64 MiB; 413) within `timeouts.body` (30 s; 408). Memory is
 //!    reserved as bytes arrive, from `limits.held_bytes` and from the half of it that uploads may take: 503 at once if
 //!    either is full.
-//! 3. `App::made`: `timeouts.request` (30 s) begins only now. Overlay images that are not in folders are fetched as in
-//!    step 3 of a miss (`results/making/mod.rs`); then admission decides by the length of the body. Then
+//! 3. `timeouts.request` (30 s) begins only now. `App::render_upload`: overlay images that are not in folders are
+//!    fetched as in step 3 of a miss (`results/making/mod.rs`); then admission decides by the length of the body. Then
 //!    `App::prepared`, `Maker::planned` and `Maker::render`, as in steps 8 to 10 of a miss. An upload joins nothing,
 //!    and nothing of it is stored but the overlay images, among the sources.
 //! 4. The response is `no-store`. After an error, `discard` reads on for up to 5 s, since the client may still send.

@@ -5,9 +5,9 @@
 //!
 //! # Where a result is cached
 //!
-//! Every cache and table that a request passes, in its order: name, content, bound, file (below `crates/server/src/`).
-//! Tables are of one type, `andon_cache::Table`: exact in its bound, evicted by SIEVE, and with a lifetime where one
-//! follows the bound. A test compares the names with the code.
+//! Every cache and table that a request passes, roughly in its order: name, content, bound, file (below
+//! `crates/server/src/` unless it says otherwise). Tables are of one type, `andon_cache::Table`: exact in its bound,
+//! evicted by SIEVE, and with a lifetime where one follows the bound. A test compares the names with the code.
 //!
 //! ```text
 //!  request ──► TargetCache     targets → request, key, response head     8192             results/variant.rs
@@ -18,7 +18,7 @@
 //!              Cache.memory    key → result                              [cache] memory   crates/cache/src/tiered.rs
 //!              Cache.disk      key → result; survives restarts           [cache] disk     crates/cache/src/disk/
 //!                │ hit in a folder: is the file unchanged?
-//!                │  checks         key → when it was last current        16384, stale     results/caching/mod.rs
+//!                │  checks         key → when it was last current        16384, 1 h       results/caching/mod.rs
 //!                │ hit over a network: fresh, or stale while it is renewed
 //!                │  renewing       key → "somebody renews it"            16384, negative  results/making/remote.rs
 //!                │  failed_renewals key → "it has just failed"           16384, negative  results/making/remote.rs
@@ -60,13 +60,14 @@
 //! answers (`results/caching/name.rs` writes it, and a test freezes it); of results that may show text also the name of
 //! the fonts. So equal requests share one result in whichever dialect and spelling they come. Where a client's headers
 //! (hints) have made something else of a URL than it states by itself, the key has the URL's tag, too: a purge by URL
-//! then ends that result, and no other one. A request comes to whole pixels by the facts of its source that were seen
-//! last, so a hit needs no source; a source that changes its size gives other facts, and so another key. The **ETag**
-//! is: revision, recipe in whole pixels, and the version of its source and its overlay images: date and length, or what
-//! the origin says (`request/conditional.rs`). Machines with the same configuration and files have the same keys and
-//! tags. The revision counts changes of results: `andon_pixels::REVISION` and `Codec::revision`, held by golden tests
-//! over hashed results (`tests/revision.rs` in both crates). A purge by URL, source, prefix or tag (`request/purge.rs`)
-//! becomes a rule in `crates/cache/src/purge.rs`; overlay images count as sources.
+//! then ends that result, and no other one. Where pixels decide the size (`trim`), key and ETag have the recipe before
+//! that. A request comes to whole pixels by the facts of its source that were seen last, so a hit needs no source; a
+//! source that changes its size gives other facts, and so another key. The **ETag** is: revision, recipe in whole
+//! pixels (and fonts), and the version of its source and its overlay images: date and length, or what the origin says
+//! (`request/conditional.rs`). Machines with the same configuration and files have the same keys and tags. The revision
+//! counts changes of results: `andon_pixels::REVISION` and `Format::revision`, held by golden tests over hashed results
+//! (`tests/revision.rs` in both crates). A purge by URL, source, prefix or tag (`request/purge.rs`) becomes a rule in
+//! `crates/cache/src/purge.rs`; overlay images count as sources.
 
 pub(crate) mod caching;
 pub(crate) mod head;

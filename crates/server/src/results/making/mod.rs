@@ -13,8 +13,9 @@
 //!    give the recipe in whole pixels, and so the key. The cache is looked up in memory, then on disk.
 //! 2. `Maker::place` (`results/making/local.rs`): early admission by the file's last known size, before the file is
 //!    opened. It needs a key and an earlier result of this path. Conditional requests and results that are being made
-//!    skip it. In place of a refusal, `Maker::known_elsewhere` returns a remembered fault or what the `[store]` has;
-//!    then the file is opened.
+//!    skip it. For a refused request, `Maker::known_elsewhere` returns the error that is remembered for this file, if
+//!    there is one. Otherwise it asks the `[store]`: if that has the result, the file is opened to see whether the
+//!    result is current; if not, the refusal stands (503).
 //! 3. `Maker::open` (`results/making/opening.rs`): fetches overlay images that are not in folders, as a source is
 //!    fetched (`Maker::fetch`), and opens the file and the others, at once if that needs no disk; otherwise it waits
 //!    for one of `limits.fetches` (2) slots for opening (`sources/fetch.rs`).
@@ -26,37 +27,39 @@
 //! 5. `Maker::fly` (`results/making/mod.rs`): joins by key and state of the files, or starts a task for steps 6 to 11.
 //!    The task has the latest deadline of the requests that have joined it (`andon_cache::Deadline`), at most twice as
 //!    far away as the first one's, and stops when no request waits for it any more. Each request waits by its own
-//!    deadline; one whose task was cut short before that starts anew (`Maker::obtain`). A 400, 404, 415 or 422 (not
-//!    that of step 9) is remembered in `faults` for `cache.negative` (5 s).
+//!    deadline; one whose task was cut short before that starts anew (`Maker::obtain`). A 400, 404, 415 or 422 (but not
+//!    for `limits.cpu`) is remembered in `faults` for `cache.negative` (5 s).
 //! 6. `Maker::shared_or_made` (`results/making/shared.rs`), with a `[store]`: looks up the result there, alone for up
 //!    to `store.wait` (40 ms) and no longer than the work would take, then along with steps 7 to 10; the first result
 //!    is used.
-//! 7. `Maker::image` (`results/making/image.rs`): admission, unless step 2 or 4 has admitted the request.
-//!    `SourceCache::fill` (`sources/source_cache.rs`) then reads the file; joins by file. It waits for room in
-//!    `limits.held_bytes` (256 MiB), and for one of `limits.fetches` (2) reading slots unless the file is in the page
-//!    cache and at most 1 MiB.
-//! 8. `Maker::read_and_plan` (`results/making/image.rs`): reads overlay images, and plans in a slot for headers. If
-//!    necessary, a worker thread measures pixels or indexes a large JPEG (`results/making/measured.rs`): a job with an
-//!    admission of its own, which joins by source and is stored.
+//! 7. `Maker::image` (`results/making/image.rs`): admission, unless step 2 or 4 has admitted the request. If there are
+//!    no overlay images, `SourceCache::fill` (`sources/source_cache.rs`) then reads the file; joins by file. It waits
+//!    for room in `limits.held_bytes` (256 MiB), and for one of `limits.fetches` (2) reading slots unless the file is
+//!    in the page cache and at most 1 MiB.
+//! 8. `Maker::read_and_plan` (`results/making/image.rs`): reads overlay images, and the file with them, and plans in a
+//!    slot for headers. If necessary, a worker thread measures pixels or indexes a large JPEG
+//!    (`results/making/measured.rs`): a job with an admission of its own, which joins by source and is stored.
 //! 9. `Maker::render` (`results/making/image.rs`): 422 for a plan over `limits.cpu` (5 s). If `Accept` allows another
 //!    format and encoding takes over `negotiation.patience` (500 ms, an eighth while others wait), `App::best`
 //!    (`handler/serve.rs`) starts again without it; that result is made once the server is idle.
 //! 10. `Admission::run_with` (`admission/mod.rs`): second admission, by the plan; then the job waits for a worker
 //!     thread and for its peak memory. `Pool::run_together` (`admission/running.rs`) decodes once for up to 16 waiting
 //!     jobs of one source, and `Planned::render` (`sources/rendering.rs`) makes the bytes.
-//! 11. `Maker::keep` (`results/making/result.rs`): stores the result in memory, soon after on disk and, if its cost is
-//!     `store.min_cost` (5 ms) or more, in the store. `Maker::made_of_file` (`results/making/local.rs`) notes the
-//!     file's size in `looks` for step 2, and in `checks` for `cache.fs_fresh` (1 s) that the result is current.
-//! 12. `reply_with` (`handler/serve.rs`): headers, 304, 412, ranges. If the source is to blame for an error, a fallback
-//!     image goes the same way (`App::fall_back`, `handler/fallback.rs`).
+//! 11. `Maker::keep` (`results/making/result.rs`): stores the result in memory, soon after on disk and, if its planned
+//!     cost is `store.min_cost` (5 ms) or more and its lifetime `store.min_life` (1 min) or more, in the store.
+//!     `Maker::made_of_file` (`results/making/local.rs`) notes the file's size in `looks` for step 2, and in `checks`
+//!     that the result is current, which counts for `cache.fs_fresh` (1 s).
+//! 12. `reply_with` (`handler/serve.rs`): headers and 304; `App::serve` adds 412 and ranges. If the source is to blame
+//!     for an error, a fallback image goes the same way (`App::fall_back`, `handler/fallback.rs`).
 //!
 //! For a source on a web server or in a bucket, `Maker::remote` (`results/making/remote.rs`) replaces steps 2 to 4:
 //!
 //! - Step 5 comes first, by key or, without facts, by the unresolved recipe. The store is asked before the origin.
 //! - `Maker::fetch` joins by source. `Maker::kept_or_fetched` takes a fresh kept source, a remembered 4xx of the source
 //!   (5 s) or the origin's `Retry-After` (up to 5 min). Otherwise `Client::get` (`origins/http/client.rs`) waits for
-//!   its turn (`fetches_per_second`) and for one of the origin's `fetches` (32) slots, and reads the body: 20 s in all
-//!   (`origin.timeouts.total`), until 20 ms before the deadline; then 504.
+//!   its turn (`fetches_per_second`; 503 if that would come after the deadline). Then it waits for one of the origin's
+//!   `fetches` (32) slots and reads the body: 20 s in all (`origin.timeouts.total`), until 20 ms before the deadline;
+//!   then 504.
 //! - `Maker::resolve_fetched` (`results/making/resolving.rs`) reads the header. If the key was not known before, the
 //!   task joins or starts another one by key. **Admission comes only then**, in step 7; `KeptSources` has the source by
 //!   now.

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | the last attempt ended in a remembered 400, 404, 415 or 422 (5 s) | that error |
 //! | stale for less than `stale_while_revalidate` (30 s) | the stale result; `Maker::renew_behind` renews it |
-//! | stale for less than `stale_if_error` (1 h), and a renewal failed within the last 5 s | the stale result |
+//! | stale for less than `stale_if_error` (1 h), and a renewal that a request waited for failed within the last 5 s | the stale result |
 //! | otherwise | waits for `Maker::renew`; after a 5xx within `stale_if_error`, the stale result |
 //!
 //! - `Maker::renew_behind` runs once per key, with a deadline of its own (30 s), and not within 5 s after a failure. A
@@ -20,15 +20,15 @@
 //! - `Maker::renew` joins by key, and asks the origin with the validators of the source. After a 304, `Maker::prolong`
 //!   stores the same bytes with a new lifetime, without admission. A new body or a changed overlay image makes it a
 //!   miss.
-//! - The origin's directives override both; `no-cache`, `must-revalidate`, `proxy-revalidate` and `s-maxage` alone set
-//!   them to 0.
+//! - The origin's own `stale-while-revalidate` and `stale-if-error` replace the two configured times; `no-cache`,
+//!   `must-revalidate`, `proxy-revalidate` and `s-maxage` alone set both to 0.
 //!
-//! A result of a file has no lifetime (`results/making/local.rs`). While its key is in `checks`, the file is not
-//! opened. After that it is, and `Maker::still_current` compares the ETag: the state of the file and of all overlay
-//! images. If it differs, the request waits for a miss from step 4 on (`results::making`) and never gets the old
-//! result, even if it is refused. If a file cannot be opened or read (an I/O error), or the origin of an overlay image
-//! is in trouble, `Maker::stale_if_unreadable` sends the old result until `stale_if_error` after `cache.fs_fresh` after
-//! it was last found to be current, or made.
+//! A result of a file has no lifetime (`results/making/local.rs`). For `cache.fs_fresh` (1 s) after a check, which
+//! `checks` has, the file is not opened. After that it is, and `Maker::still_current` compares the ETag: the state of
+//! the file and of all overlay images. If it differs, the request waits for a new result, as a miss does from step 4 on
+//! (`results::making`), and a refusal does not bring the old one back. Only if a file cannot be opened or read (an I/O
+//! error), or the origin of an overlay image fails with a 5xx, does `Maker::stale_if_unreadable` send the old result:
+//! for `fs_fresh` + `stale_if_error` after it was last found to be current or, without a check, was made.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
