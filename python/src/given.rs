@@ -1,4 +1,4 @@
-//! The arguments that every function takes in addition to recipes and images.
+//! The arguments that every image-processing function of the Python module takes in addition to recipes and images.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,9 @@ use crate::deadline::Timeout;
 use crate::isolated;
 use crate::limits::GivenLimits;
 
-/// The arguments in their order: overlay images by name, limits, seconds per image, formats that are read, whether to
-/// use worker processes, and whether to return what can be decoded of a damaged image.
+/// The arguments of an image-processing function besides recipes and images. They are, in this order: overlay images
+/// by name, limits, seconds per image (`None`: no limit), formats that are read, whether to use worker processes, and
+/// whether to return what can be decoded of a damaged image.
 #[derive(FromPyObject)]
 pub(crate) struct Given<'py>(
     Option<Bound<'py, PyDict>>,

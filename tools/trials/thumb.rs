@@ -14,9 +14,10 @@ use crate::spelling::{Draft, Spelt, Word};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThumbConfig {
-    /// Path prefix of the URLs. If it is empty, the dialect is off.
+    /// Path prefix of the URLs, such as `/thumb`. If it is empty, the server does not accept such URLs.
     pub prefix: String,
-    /// Whether unsigned URLs are answered although other settings would close the dialect to them.
+    /// Whether unsigned URLs are answered although `[signing]`, or another URL dialect's keys or presets, would rule
+    /// them out.
     pub open: bool,
 }
 
@@ -52,7 +53,7 @@ impl Settings for ThumbConfig {
     }
 }
 
-/// The dialect of these URLs.
+/// The URL dialect of thumbnails such as `/thumb/150/photos/otter.jpg`.
 #[derive(Debug)]
 struct Thumb {
     prefix: String,

@@ -57,7 +57,8 @@ impl Entry {
 /// the index.
 const OVERHEAD: usize = size_of::<Entry>() + 256;
 
-/// An entry with the time at which it was stored and its position in the order of purges.
+/// An entry with the time at which it was stored, and the numbers of the last purges that were known when making it
+/// began: `generation` for the purges of this node, `position` for those in the shared store's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) entry: Arc<Entry>,
@@ -107,6 +108,6 @@ pub enum Tier {
     Memory,
     /// The disk. The entry was read and checked.
     Disk,
-    /// The store that nodes share. The entry's seal was checked.
+    /// The store that nodes share. The entry's seal (a keyed digest) was checked.
     Store,
 }

@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the structure with a plain map: nothing is lost, duplicated or miscounted, whatever the order of
+        /// Compares a `Sieve` with a plain map: nothing is lost, duplicated or miscounted, whatever the order of
         /// operations.
         #[test]
         fn it_holds_exactly_what_was_put_in_and_not_taken_out(

@@ -456,8 +456,8 @@ impl Inner {
         store.is_some_and(|store| store.kills(key, stored))
     }
 
-    /// Removes the entries that other nodes have purged from memory. To be called when new purges of other nodes have
-    /// been read.
+    /// Removes purged entries from memory, and increments the number that `Cache::purge_epoch` returns. To be called
+    /// when new purges of other nodes have been read.
     fn on_purge(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         self.free_memory();
@@ -488,8 +488,8 @@ impl Inner {
         }
     }
 
-    /// Stores an entry in memory unless it is purged. The purge marks stay locked meanwhile, so that a concurrent purge
-    /// either prevents this or finds the entry in memory.
+    /// Stores an entry in memory unless it is purged. The purges in force (`marks`) stay locked meanwhile, so that a
+    /// concurrent purge either prevents this or finds the entry in memory.
     fn keep_in_memory(&self, key: Key, stored: Stored) {
         if let Some(memory) = &self.memory {
             self.marks

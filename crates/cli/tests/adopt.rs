@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// An old server with the samples `a.jpg` and `trip/b.jpg`, and a folder in which `andon adopt` runs.
+/// A running server with the samples `a.jpg` and `trip/b.jpg`, which stands for the old server that `andon adopt`
+/// replaces, and a folder in which `andon adopt` runs.
 pub(crate) struct Site {
     folder: TempDir,
     pub(crate) old: Served,
@@ -81,7 +82,8 @@ impl Site {
         command.output().expect("the program runs").into()
     }
 
-    /// Returns signed URLs of the old server, translated from native ones by `andon translate`.
+    /// Returns URLs of `dialect`, with the old server's signature, that scale `trip/b.jpg` to fit squares with sides of
+    /// `sizes` in px. `andon translate` makes them from native URLs.
     fn signed(&self, dialect: &str, sizes: &[u32]) -> Vec<String> {
         let file = self.path("old/andon.toml");
         fs::write(&file, &self.config).expect("a file");
@@ -115,7 +117,7 @@ impl Site {
     }
 }
 
-/// Whether all of these texts were printed, ignoring the alignment of columns.
+/// Checks that all of these texts were printed to standard output, ignoring the alignment of columns.
 #[track_caller]
 pub(crate) fn has(said: &Said, parts: &[&str]) {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -310,8 +312,8 @@ fn imgproxy_that_reads_only_presets_is_adopted_with_its_presets() {
     site.checks();
 }
 
-/// Starts a server that answers every GET with the same image, or with a page for targets that the function selects. It
-/// serves one connection at a time. Returns its address.
+/// Starts a server that answers a GET with the image in `file` if `is_image` returns true for the target, and with an
+/// HTML page otherwise. Returns its address.
 pub(crate) fn answers(
     file: &Path,
     is_image: impl Fn(&str) -> bool + Send + Sync + 'static,

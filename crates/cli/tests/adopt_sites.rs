@@ -11,7 +11,8 @@ use crate::clients::{HEX_KEY, HEX_SALT, KEY, clients, npm, pypi};
 use crate::common::said::{Said, command};
 use crate::common::{printed, program, sample};
 
-/// Other requests that a website receives, with their statuses. None of them is an image of a dialect.
+/// Other requests that a website receives, with their statuses. None of them is for an image in an image server's URL
+/// dialect.
 const NOISE: [&str; 28] = [
     "GET / 200",
     "GET /about 200",

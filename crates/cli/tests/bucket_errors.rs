@@ -8,7 +8,8 @@ use std::process::Command;
 use crate::common::{Served, sample};
 use crate::s3::S3;
 
-/// Returns the client's response and the log, for one request to a server whose origin is a bucket with these keys.
+/// Returns the status and the body of the client's response, and the log, for one request to a server. `keys` are
+/// configuration lines of the bucket that is the server's origin.
 fn asked(s3: &S3, keys: &str) -> (u16, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let config = format!("[[origin]]\nallow = [\"127.0.0.1\"]\n{keys}\n");

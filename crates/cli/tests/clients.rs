@@ -76,7 +76,8 @@ pub(crate) fn pypi() -> Option<String> {
     })
 }
 
-/// Requests every URL that a program prints, given the address of plain files, and compares the sizes.
+/// Requests every URL that `program` prints, and checks that the image has the size in px that is printed before the
+/// URL. The program gets the address of a server with the source files as its last argument.
 fn serves(program: &mut Command) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("trip")).unwrap();

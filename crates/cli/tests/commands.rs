@@ -448,7 +448,7 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
     }
 }
 
-/// Commands whose help another program prints, and whether this program has their manual page.
+/// Commands of `andon` whose help another program prints, and whether `andon man` writes their manual page.
 const OTHERS: [(&str, bool); 2] = [("lab", false), ("tune", true)];
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) fn house() -> TempDir {
     house
 }
 
-/// Runs the binary in the house.
+/// Runs `andon convert` in the folder `house`. Returns its exit code, and its standard output and standard error.
 pub(super) fn convert(house: &TempDir, args: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
     let run = command.arg("convert").args(args).current_dir(house.path());
@@ -257,7 +257,7 @@ fn a_mistyped_recipe_ends_the_command_before_the_first_image() {
     assert!(!house.path().join("out").exists());
 }
 
-/// Returns the lines below "Examples:".
+/// Returns the lines below "Examples:" in the help of `andon convert`.
 fn examples() -> Vec<String> {
     let (_, help) = convert(&house(), &["--help"]);
     let (_, examples) = help.split_once("Examples:\n").expect("examples");

@@ -23,7 +23,8 @@ struct Server {
 }
 
 impl Server {
-    /// Starts the program. `descriptors` is its limit of open file descriptors; `None` means the system's limit.
+    /// Starts the program. `descriptors` is its limit of open file descriptors; `None` means the system's limit. `keys`
+    /// are further lines of its configuration.
     fn start(descriptors: Option<u32>, keys: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/420.jpg");
@@ -132,7 +133,7 @@ impl Drop for Server {
     }
 }
 
-/// Connects from any loopback address of this machine, with a small receive buffer.
+/// Connects from the loopback address whose last byte is `last`, with a small receive buffer.
 fn connect_from(last: u8, to: SocketAddr) -> TcpStream {
     // A server that is started later must not inherit the socket.
     let flags = SocketFlags::CLOEXEC;

@@ -173,8 +173,8 @@ fn every_page_is_in_the_table_of_contents() {
     }
 }
 
-/// Returns the tables and shared computations that the server and the cache declare: fields and newtypes of these
-/// types.
+/// Returns the names of the tables and shared computations that the server and the cache declare: fields of the types
+/// `Table`, `Flights` and `SourceMemo`, and newtypes of `Table` and `Flights`.
 fn tables(root: &Path) -> Vec<String> {
     let field = r"(\w+): (?:Arc<|Option<)*(?:Table|Flights|SourceMemo)<";
     let newtype = r"struct (\w+)\((?:Table|Flights)<";

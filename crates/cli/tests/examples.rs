@@ -13,7 +13,7 @@ fn project(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// A server on a Unix socket that accepts uploads, with the badge in its folder of overlay images.
+/// A server on a Unix socket that accepts uploads, with `badge.png` in its folder of overlay images.
 struct Served {
     folder: TempDir,
     server: Child,

@@ -21,7 +21,8 @@ prefix = '/imgix'
 prefix = '/cdn-cgi/image'
 ";
 
-/// The portrait: stored in each orientation, cut through the chin, and to the left of something that attracts the crop.
+/// Python script that writes variants of the portrait: stored in each orientation, cut through the chin, and to the
+/// left of another image that attracts the crop.
 const WRITTEN: &str = "\
 import sys
 from PIL import Image
@@ -129,7 +130,8 @@ fn the_words_of_other_servers_keep_the_same_part() {
     }
 }
 
-/// Prints by how much the gray levels of a part differ between two images: the mean and the maximum.
+/// Python script that prints by how much the gray levels of two versions of the portrait differ: the mean over eyes and
+/// mouth, and the maximum outside of a rectangle around the head.
 const DIFFERENCE: &str = "\
 import sys
 from PIL import Image, ImageChops, ImageStat

@@ -8,7 +8,8 @@ use regex::Regex;
 
 use crate::common::{andon, printed, python, sample};
 
-/// Prints the mean and the largest difference of two images in levels, as Pillow decodes them.
+/// Python script that prints by how much two images differ, as Pillow decodes them: the mean difference in levels (0 to
+/// 255) of red, green, blue or opacity, whichever is largest.
 const COMPARE: &str = "\
 import sys
 from PIL import Image, ImageChops, ImageStat

@@ -1,4 +1,5 @@
-//! `andon import` of image servers on Kubernetes: values of charts, self-hosted object stores, keys that are elsewhere.
+//! `andon import` of image servers on Kubernetes: values of Helm charts, self-hosted object stores, and secrets that
+//! environment variables contain instead of the configuration.
 
 use std::fs;
 

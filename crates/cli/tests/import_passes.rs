@@ -192,7 +192,8 @@ fn a_server_without_a_name_is_chosen_by_its_address() {
     );
 }
 
-/// Returns a configuration with a server that has these lines, and another one that listens on INNER.
+/// Returns the configuration of two nginx servers, without the first and the last brace: one with the lines `outer`,
+/// and one with the lines `inner`. INNER in these lines becomes the address on which the second server listens.
 fn pair(outer: &str, inner: &str) -> String {
     let address = common::free_address();
     format!("{outer} }}\n server {{ listen INNER; image_filter_buffer 20M; {inner}")

@@ -36,8 +36,9 @@ fn conf(server: &str) -> String {
     )
 }
 
-/// Sends the same requests to both. `named` are prefixes of targets that are answered differently, with what the import
-/// says about that. Returns what was imported, if nginx is installed.
+/// Sends the same requests to nginx and to Andon with the imported configuration, and checks that both answer alike.
+/// `named` are prefixes of targets that may be answered differently, each with what the imported configuration says
+/// about that. Returns the imported configuration, or `None` if nginx is not installed.
 pub(crate) fn both_answer_alike(
     server: &str,
     targets: &[&str],

@@ -18,7 +18,7 @@ struct House {
     config: String,
 }
 
-/// The place of the store.
+/// Where the shared store is: in a folder or in a bucket.
 enum Store {
     Folder,
     Bucket,
@@ -72,7 +72,7 @@ impl House {
         (output.status.code(), String::from_utf8(said).unwrap())
     }
 
-    /// Starts a node that has only the store, and waits until it may use the store.
+    /// Starts a server with this configuration, and waits until it may use the store.
     fn node(&self) -> Served {
         let served = Served::start_with(self.folder.path(), &self.config, |command| {
             command.env("ANDON_STORE_SECRET", SECRET);

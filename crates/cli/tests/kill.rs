@@ -148,7 +148,7 @@ fn known(folder: &Path) -> Vec<Known> {
     known
 }
 
-/// Makes this number of other entries.
+/// Fills the disk cache with `entries` results that the test does not compare.
 fn fill(folder: &Path, entries: u64) {
     if entries == 0 {
         return;

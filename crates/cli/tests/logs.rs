@@ -19,7 +19,8 @@ fn config(log: &str) -> String {
     )
 }
 
-/// Returns what the server writes while it answers a request for one image.
+/// Returns what a server writes to standard error from its start to its end, while it answers one request for an image.
+/// `log` contains further lines of its configuration.
 fn said(folder: &Path, log: &str) -> String {
     let served = Served::start(folder, &config(log));
     let reply = served.get("/small_light(dw=10)/a.jpg");

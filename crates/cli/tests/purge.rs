@@ -30,7 +30,8 @@ impl House {
         Self { folder, served }
     }
 
-    /// Fills the cache, purges, and returns which of the four results are still cached.
+    /// Requests `SMALL`, `LARGE`, `OTHER` and `PLAIN` so that their results are cached, runs `andon purge` with these
+    /// arguments, and returns which of these four are still cached, in the same order.
     fn left_after(&self, purge: &[&str]) -> [bool; 4] {
         let all = [SMALL, LARGE, OTHER, PLAIN];
         for target in all {

@@ -34,7 +34,7 @@ fn is_supported(folder: &Path) -> bool {
     checked.status.success()
 }
 
-/// Returns the status of each thread by its name.
+/// Returns the contents of `/proc/PID/task/TID/status` for each thread of the server, by the thread's name.
 fn threads(served: &Served) -> BTreeMap<String, String> {
     let tasks = fs::read_dir(format!("/proc/{}/task", served.id())).unwrap();
     let about = |task: std::io::Result<fs::DirEntry>| {
@@ -58,7 +58,7 @@ fn filters_of(status: &str) -> usize {
     field(status, "Seccomp_filters").parse().unwrap_or(0)
 }
 
-/// Returns the number of filters that apply to this test itself.
+/// Returns the number of seccomp filters that apply to the thread of this test.
 fn own_filters() -> usize {
     filters_of(&fs::read_to_string("/proc/thread-self/status").unwrap())
 }

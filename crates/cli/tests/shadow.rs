@@ -51,7 +51,8 @@ impl Pair {
         }
     }
 
-    /// Replays a log with these requests.
+    /// Writes a log with these requests, and replays it against both servers with `andon shadow` and the further
+    /// arguments `more`.
     fn shadow(&self, requests: &[&str], more: &str) -> Said {
         write_log(self.folder.path(), requests);
         let (old, new) = (&self.old.address, &self.new.address);

@@ -8,7 +8,8 @@ use crate::common::{Served, python, sample};
 
 const PAGE: &str = include_str!("../../../docs/signing.md");
 
-/// Creates a folder with the images of the page, and its configuration.
+/// Creates a folder with the images and the configuration of docs/signing.md. Returns the folder, and the text of the
+/// configuration.
 fn folder() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     for name in ["trip/a.jpg", "secure/a.jpg"] {
@@ -21,7 +22,7 @@ fn folder() -> (tempfile::TempDir, String) {
     (folder, config)
 }
 
-/// Returns the page's code blocks in one language, without the indentation of those in lists.
+/// Returns the code blocks of docs/signing.md in one language, without the indentation of those in lists.
 fn blocks(language: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut lines = PAGE.lines();

@@ -14,7 +14,8 @@ fn example(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Returns the signed form of each URL in the shared file, on which that file and the server must agree.
+/// Returns the signed form of each URL in examples/sign/vectors.json, after checking that the server signs the URLs as
+/// that file states.
 fn signed() -> Vec<String> {
     let text = std::fs::read_to_string(example("vectors.json")).expect("the vectors");
     let vectors: Vec<Value> = serde_json::from_str(&text).expect("a list");
@@ -51,7 +52,7 @@ fn run(command: &mut Command) -> Vec<u8> {
     output.stdout
 }
 
-/// A program of the folder, complete except for its arguments.
+/// A program in examples/sign, with the command that runs it, complete except for its arguments.
 struct Client {
     name: &'static str,
     words: Vec<PathBuf>,

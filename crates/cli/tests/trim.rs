@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::common::{andon, python};
 
-/// A photo with a border, in many formats; one file is too large to be measured in full, one is an animation.
+/// Python script that writes an image with a border in many formats (one file is too large to be measured in full), an
+/// animation, and an image of a single colour.
 const WRITTEN: &str = "\
 import os, sys
 from PIL import Image
@@ -32,7 +33,7 @@ frames[0].save(os.path.join(folder, 'moves.gif'), save_all=True, append_images=f
 Image.new('RGB', (40, 30), (5, 5, 5)).save(os.path.join(folder, 'uniform.png'))
 ";
 
-/// Prints name, size, number of frames, and whether nothing of the border is left on any side.
+/// Python script that prints the name, width and height in px, and number of frames of each image in a folder.
 const LOOKED_AT: &str = "\
 import os, sys
 from PIL import Image

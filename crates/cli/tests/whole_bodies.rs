@@ -30,7 +30,7 @@ struct Manner {
 }
 
 impl Manner {
-    /// Returns one of the sixteen combinations, in turn.
+    /// Returns one of the sixteen combinations of the four properties, selected by the lowest four bits of `number`.
     fn of(number: usize) -> Self {
         let bit = |place: usize| number >> place & 1 == 1;
         Self {

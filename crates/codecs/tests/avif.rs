@@ -66,7 +66,8 @@ fn written(image: &Image, how: &Encode) -> (Info, Image) {
     (info, back)
 }
 
-/// Returns the number of samples of wide planes that differ by more than the rounding of code values.
+/// Returns the number of samples that differ between two images: in 8-bit planes by any amount, in 16-bit planes by
+/// more than `most`, the tolerance for the rounding of code values.
 fn differences(one: &Image, other: &Image, most: u16) -> usize {
     let planes = |image: &Image| {
         let frame = &image.frame;

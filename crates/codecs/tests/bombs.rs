@@ -48,7 +48,7 @@ fn drawing(inside: &str) -> Vec<u8> {
     format!("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>{inside}</svg>").into()
 }
 
-/// Returns files for every decoder.
+/// Returns small files that declare huge sizes, for every decoder, each with a name that begins with the format.
 fn bombs() -> Vec<(&'static str, Vec<u8>)> {
     let little = SIDE.to_le_bytes().to_vec();
     let big = SIDE.to_be_bytes().to_vec();
@@ -125,7 +125,8 @@ fn peak() -> u64 {
     kib.expect("a number") << 10
 }
 
-/// Tolerance for code that runs for the first time, and for parsers' data about a few hundred kilobytes of text.
+/// Tolerance in bytes for the growth of the process's memory: for code that runs for the first time, and for parsers'
+/// data about a few hundred kilobytes of text.
 const SLACK: u64 = 8 << 20;
 
 #[test]

@@ -286,7 +286,7 @@ fn a_broken_map_never_breaks_the_image() {
     }
 }
 
-/// Whether the header of a file declares a map.
+/// Whether the header of a JPEG declares a gain map.
 fn read_header(file: &[u8]) -> bool {
     let codec = codec("jpeg");
     let info = codec.probe(file);
@@ -356,7 +356,8 @@ fn maps_of_the_conformance_set_keep_ratio_channels_and_parameters() {
     assert!(seen >= 9, "{seen} maps");
 }
 
-/// Whether a file has a map, after checking that a smaller AVIF contains it, too.
+/// Whether a file has a gain map, after checking that a smaller AVIF made from the file has a gain map with the same
+/// parameters.
 fn carried_by_avif(path: &str, known: &Value, file: &[u8]) -> bool {
     let Some((before, _)) = read(file) else {
         let acts = &known["tmap"]["channels"];

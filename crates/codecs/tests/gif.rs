@@ -318,7 +318,8 @@ fn damage_brings_nothing_down() {
 
 // ---- making files ----
 
-/// Creates an image of random pixels with this number of colours, each used at least once if there are enough pixels.
+/// Creates an image of random pixels with this number of colours. If `clear`, about a quarter of the pixels are
+/// transparent, otherwise each colour is used at least once if there are enough pixels.
 fn few_colours(width: u32, height: u32, colours: usize, clear: bool) -> Image {
     let mut dice = Dice::new(colours as u64);
     let count = width as usize * height as usize;

@@ -1,4 +1,4 @@
-//! HEIC: recognised and rejected or, in builds with the feature, read.
+//! HEIC: recognised and rejected or, in builds with the feature `heic`, read.
 
 fn sample(name: &str) -> Vec<u8> {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");

@@ -1,5 +1,5 @@
-//! JPEG, through the codec trait: planes survive writing and reading, small decodes equal averages, and damaged files
-//! are neither accepted nor crash the decoder.
+//! JPEG, through the codec trait: planes survive writing and reading, images decoded at smaller scales are similar to
+//! averages of the full decode, and damaged files are neither accepted nor crash the decoder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -7,7 +7,8 @@ use andon_pixels::{Alone, Codec, Decode, Error, Image, Limits, Never, Result, Sc
 
 use crate::support::{Dice, codec, jpegs, samples};
 
-/// Combinations that plans request: subsampled and full chroma, and one of them twice.
+/// Scales that are decoded at once, as plans request them: equal ones for luma and chroma, or a smaller one for chroma.
+/// One of them occurs twice.
 const TOGETHER: [Scales; 5] = [
     Scales::both(Scale::EIGHTH),
     Scales::both(Scale::HALF),

@@ -79,7 +79,8 @@ impl Indexed {
         image.expect("an image").frame
     }
 
-    /// Returns the part around an area of the image in px.
+    /// Returns the area that has to be decoded to show the given area of the image, both in px, after checking that it
+    /// contains the given area.
     fn around(&self, x: u32, y: u32, w: u32, h: u32) -> Area {
         let wanted = Area { x, y, w, h };
         let part = jpeg().parts().expect("the capability").part(

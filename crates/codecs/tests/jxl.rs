@@ -462,8 +462,9 @@ fn invalid_files_of_the_conformance_set_are_refused_or_are_images() {
 
 // ---- the conformance set ----
 
-/// Returns the rows of the conformance set with this kind of answer, each with its file. (`./dev conformance` compares
-/// pixels.)
+/// Returns the JPEG XL files of the conformance set for which its manifest expects a result of this kind, such as
+/// `refuse`: for each, its path, its bytes and its row of the manifest. Empty if the set is missing.
+/// (`./dev conformance` compares pixels.)
 fn rows(kind: &str) -> Vec<(String, Vec<u8>, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
     let Ok(manifest) = fs::read_to_string(folder.join("manifest.jsonl")) else {

@@ -7,7 +7,7 @@ use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
 use crate::support::{codec, encode, test_image};
 
-/// A photo, because scores of other images mean little.
+/// Path of a photo for the test of similarity scores, which mean little for other images.
 const PHOTO: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../samples/photos/otter.jpg"

@@ -1,4 +1,4 @@
-//! PDF: recognised and rejected or, in builds with the feature, drawn from its first page.
+//! PDF: recognised and rejected or, in builds with the feature `pdf`, drawn from its first page.
 
 fn sample(name: &str) -> Vec<u8> {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");

@@ -115,7 +115,8 @@ fn raf() -> Vec<u8> {
     file
 }
 
-/// Returns a file of every kind, with the JPEG that should be decoded.
+/// Returns a RAW file for each file extension, such as `cr2`, with the name of the sample JPEG that should be decoded
+/// from it.
 fn kinds() -> [(&'static str, Vec<u8>, &'static str); 5] {
     [
         ("cr2", cr2(), LARGE),

@@ -1,4 +1,5 @@
-//! Screenshots as PNG: few colours stay few if the difference is not visible, and text is compressed as text.
+//! Screenshots as PNG: the result of an image with a palette has a palette, too, if the difference is not visible, and
+//! a page of text is no larger than with zlib's default settings.
 
 use andon_codecs::ALL;
 use andon_pixels::{Engine, Frame, Limits, Run};
@@ -50,7 +51,8 @@ fn has_palette(file: &[u8]) -> bool {
     file[25] == 3
 }
 
-/// Returns the recipe for a PNG with every pixel's own colour and zlib's default settings.
+/// Returns `recipe` with additions that make its result a PNG in which every pixel keeps its colour, with zlib's
+/// default compression level and without PNG filters.
 fn plain(recipe: &str) -> String {
     format!("{recipe},as:png,with:level:6,with:filter:none")
 }

@@ -459,7 +459,7 @@ fn a_probe_needs_no_more_than_the_beginning() {
     }
 }
 
-/// Returns one small file of each kind.
+/// Returns small WebP files: lossy and lossless ones, with and without opacity and metadata, and an animation.
 fn kinds() -> Vec<Vec<u8>> {
     let mut kinds = Vec::new();
     for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {

@@ -18,9 +18,11 @@ pub struct Form {
     /// could have. Forms with the same first number have the same grammar, so that only one of them is chosen for a
     /// prefix; of these, the one with the lower second number is preferred.
     pub order: (u8, u8),
-    /// Key of the table that has the prefix; `None` if the dialect has no prefix.
+    /// Key of the prefix in the dialect's table of the configuration, such as `prefix`; `None` if the dialect has no
+    /// prefix.
     pub prefix_key: Option<&'static str>,
-    /// Keys of the table that make the dialect read as many URLs of this form as possible, in TOML.
+    /// Lines of TOML for the dialect's table of the configuration, with which the dialect reads as many URLs of this
+    /// form as possible; empty if it needs none.
     pub lenient: &'static str,
     /// Which part of a server's paths the URLs occupy.
     pub room: Room,
@@ -124,7 +126,7 @@ impl Ord for Form {
     }
 }
 
-/// Writes the name for people.
+/// Writes [`Form::name`].
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
@@ -193,7 +195,8 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// Whether a path looks like that of an image file: none of its folders has a character that options have.
+/// Whether a path looks like that of an image file: it has the extension of an image, and none of its folders has a
+/// character that is typical of options, such as `=` or `,`.
 #[must_use]
 pub fn looks_like_file(path: &str) -> bool {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -203,7 +206,8 @@ pub fn looks_like_file(path: &str) -> bool {
     has_image_extension(path) && !options.iter().any(|mark| folders.contains(mark))
 }
 
-/// Whether a path segment is the name of a host: labels with dots between them, the last one of letters.
+/// Whether a path segment is a host, with or without a port: a domain (labels with dots between them, the last one of
+/// letters) that does not look like a file name, an IPv4 address, or `localhost`, which needs a port.
 #[must_use]
 pub fn is_host(segment: &str) -> bool {
     let (name, port) = segment.split_once(':').unwrap_or((segment, "80"));

@@ -16,7 +16,7 @@
 //! | to … | open |
 //! |---|---|
 //! | see how a URL becomes a recipe | `small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
-//! | add an option to imgix, weserv, Cloudflare, ipx or Astro | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
+//! | add an option to imgix, weserv, Cloudflare, ipx or Astro | `options.rs` in the dialect's folder: a row of its table; `crates/dialects/tests/pages.rs` writes the table in `docs/dialects/` |
 //! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` requests an image with and without each option |
 //! | change how a dialect is recognised in the logs of another server | `form.rs` in its folder; `forms.rs` says what a form is |
 //! | change how requests are written in other dialects | `translate/` |

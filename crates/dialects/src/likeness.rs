@@ -179,7 +179,8 @@ impl Likeness {
     }
 }
 
-/// Keys other than the prefix that [`Settings::switch_on`](crate::Settings) sets.
+/// Dialects that have to be switched on with a further configuration key: the name of the dialect, and the key that
+/// [`Settings::switch_on`](crate::Settings) sets besides the prefix, with its value.
 const FURTHER_KEYS: [(&str, &str); 2] = [
     ("imagor", "allow_unsafe = true"),
     ("photon", "source = \"path\""),
@@ -205,7 +206,8 @@ fn sentence_of_off(off: &[Likeness]) -> Option<String> {
     ))
 }
 
-/// Returns the target with the dialect's configured prefix in place of its usual one.
+/// Returns a target of a dialect with the prefix of `places`, where the dialect is mounted, in place of the longest
+/// prefix of `usual_places` that the target begins with; `None` if it begins with none of them.
 fn at_prefix(raw_target: &str, usual_places: &[String], places: &[String]) -> Option<String> {
     let place = places.first()?.trim_end_matches(BELOW);
     let usual_places = usual_places
@@ -284,7 +286,7 @@ mod tests {
         all.open_examples("/trip/a.jpg").collect()
     }
 
-    /// Returns a configuration with no dialect but these keys.
+    /// Returns a configuration in which only the dialects with a table in `keys`, a text in TOML, are switched on.
     fn with(keys: &str) -> Config {
         let off = ["native", "small_light"]
             .into_iter()

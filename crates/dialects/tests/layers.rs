@@ -1,11 +1,12 @@
-//! The crate's folders stand in layers, and a folder uses only those below its own: no dialect knows another one.
+//! The crate's modules stand in layers, and a module uses only those below its own: what dialects share knows no
+//! dialect.
 
 #[path = "../../pixels/tests/layering/mod.rs"]
 mod layering;
 
 use std::path::Path;
 
-/// From the ground up: what dialects share, and then the dialects.
+/// The crate's modules, from the lowest layer to the highest: first what dialects share, then the dialects.
 const LAYERS: &[&str] = &[
     "accept",
     "colours",

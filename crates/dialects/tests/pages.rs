@@ -1,4 +1,4 @@
-//! The pages about dialects have the tables of the dialects' options.
+//! Tests that the tables about dialects in `docs/` agree with the dialects' options and results.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,8 @@ use std::path::Path;
 use andon_dialects::{Config, Dialects, OptionHelp};
 use andon_recipe::{Facts, Kept};
 
-/// The environment variable that writes the tables into the pages: `ANDON_BLESS=1`.
+/// The environment variable with which the tests write the tables into `docs/` instead of comparing them:
+/// `ANDON_BLESS=1`.
 const SWITCH: &str = "ANDON_BLESS";
 
 const START: &str = "<!-- options -->\n";

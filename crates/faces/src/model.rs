@@ -1,4 +1,4 @@
-//! The bundled model, which is parsed once.
+//! The bundled face detection model, which is parsed once.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,8 @@ use crate::network::{Layer, Network};
 use crate::pattern;
 use crate::proposals::{Cascade, GROUP, SIDE, VALUES};
 
-/// The bundled model: the weights and positions of all stages of detection.
+/// A face detection model: the weights of all stages of detection, and the positions in a window of the patterns and
+/// patches that the stages evaluate.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) cascades: Vec<Cascade>,

@@ -1,10 +1,11 @@
 //! Codecs that run in separate processes.
 //!
 //! Decoders and encoders process untrusted files, and most of them are third-party code that cannot be bounded or
-//! interrupted from inside. This crate runs them in *worker processes*. A worker process has one socket and the fonts;
-//! it has no key, file, connection or data of other workers, and its system calls are restricted to those that
-//! computing needs. The server sends the arguments of a codec's method and receives its result: image properties and
-//! samples, which are checked against the request. If a worker dies, only its current job fails.
+//! interrupted from inside. This crate runs them in *worker processes*. A worker process has one socket and the fonts.
+//! It has none of the server's secret keys, files and connections, and no data of other workers. Its system calls are
+//! restricted to those that computing needs. The server sends the arguments of a codec's method and receives its
+//! result: image properties and samples, which are checked against the request. If a worker dies, only its current job
+//! fails.
 //!
 //! [`install`] takes a list of codecs and returns one with the same interface whose work is done in worker processes.
 //!

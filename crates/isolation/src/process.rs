@@ -1,10 +1,10 @@
 //! The two kinds of process besides the server: workers, and the *starter* that starts them.
 //!
 //! A program whose `main` begins with [`as_process`] can be started as either. The server drops privileges and then can
-//! neither start nor end a process. The starter does both for it: it is a separate process from the beginning, and it
-//! has no other data of the server. A worker is a newly executed program, not a copy of the server. It inherits no
-//! environment variables and no open files, except for a socket (as standard input) and the file that all workers
-//! share, if any (as standard output).
+//! neither start nor end a process. The starter does both for the server: it is a separate process from the beginning,
+//! and it has no data of the server except the file that all workers share, if any. A worker is a newly executed
+//! program, not a copy of the server. It inherits no environment variables and no open files, except for a socket (as
+//! standard input) and the file that all workers share (as standard output).
 
 mod starter;
 mod worker;

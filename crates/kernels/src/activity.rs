@@ -7,9 +7,9 @@ mod neon;
 
 use crate::cpu::Level;
 
-/// Replaces each value of `quiet` by the activity of the left or of the right half of its block, whichever is least of
-/// these three. A block has 8 columns and all rows but the last of `rows`. If there is only one row, all activities
-/// are 0.
+/// Replaces each value of `quiet` by the least of three: the value itself, the activity of the left half of its block,
+/// and that of the right half. A block has 8 columns and all rows but the last of `rows`. If there is only one row, all
+/// activities are 0.
 ///
 /// The activity of half a block, which is four columns wide, is the sum of the absolute differences between each
 /// sample and its neighbours to the right and below. Samples in the last column of a row have no right neighbour.
@@ -46,7 +46,7 @@ fn quieter_halves_on(level: Level, rows: &[&[u8]], quiet: &mut [u16]) {
     twin(rows, quiet, done);
 }
 
-/// Scalar reference version, for block `first` and those after it.
+/// Scalar reference version of [`quieter_halves`], for block `first` and those after it.
 fn twin(rows: &[&[u8]], quiet: &mut [u16], first: usize) {
     for (block, quiet) in quiet.iter_mut().enumerate().skip(first) {
         for left in [8 * block, 8 * block + 4] {

@@ -27,9 +27,11 @@ pub struct Step {
     /// Fraction of `size` that is added to a coefficient's magnitude before it is truncated to a whole level. 0.5
     /// rounds to the nearest.
     pub rounding: f32,
-    /// Coefficients whose magnitude is less than this fraction of `size` become 0 in a block of strength 0.
+    /// Coefficients whose magnitude is less than this fraction of `size` become 0 in a block of strength 0. Strength is
+    /// a number that the caller gives for each block.
     pub threshold: f32,
-    /// How much `threshold` grows from strength 0 to strength 65536, linearly.
+    /// How much `threshold` grows, linearly, from a block strength of 0 to one of 65536. Strength is a number that the
+    /// caller gives for each block.
     pub slope: f32,
 }
 
@@ -48,7 +50,7 @@ pub struct Quantiser {
 
 impl Quantiser {
     /// Creates a quantiser from steps that are listed column by column: horizontal frequency `u` and vertical frequency
-    /// `v` at `8 u + v`. Fractions are clamped to 0 to 4.
+    /// `v` at `8 u + v`. Each step's `rounding`, `threshold` and `slope` are clamped to 0 to 4.
     #[must_use]
     pub fn new(steps: &[Step; 64]) -> Self {
         let divisors = steps.map(|step| 8 * u32::from(step.size.max(1)));

@@ -28,7 +28,7 @@ fn remove_on(level: Level, coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     length + twin(&coded[length..], bytes)
 }
 
-/// Scalar reference version, which searches from one 0xFF to the next.
+/// Scalar reference version of [`remove`], which searches from one 0xFF to the next.
 fn twin(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     let mut from = 0;
     while let Some(at) = memchr::memchr(0xff, &coded[from..]).map(|at| from + at) {

@@ -83,7 +83,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Converts the error of rules that cannot be resolved for a source.
+    /// Converts the error of a request whose [rules](andon_recipe::Rules) cannot be resolved to a recipe for a source.
     #[must_use]
     pub fn of_rules(error: andon_recipe::ResolveError) -> Self {
         let andon_recipe::ResolveError { piece, why, blame } = error;

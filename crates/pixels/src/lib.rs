@@ -24,7 +24,7 @@
 //! | to … | open |
 //! |---|---|
 //! | change how a gain map follows its image, and what makes it invalid | `crates/pixels/src/plan/gain.rs`, `Stage::on_gain_map`; its parameters in files: `crates/codecs/src/gain_map/`, `jpeg/gain_map.rs` |
-//! | find out why a plan was chosen | `andon explain URL`, then that rule's file |
+//! | find out why a plan was chosen | `andon explain URL`, then the files of the rules that it names, in `crates/pixels/src/plan/rules/` |
 //! | make resampling or JPEG decoding faster | `crates/kernels/` and its `notes/`, `crates/pixels/src/resize/`, `crates/jpeg/src/decode/`; then `./dev bench resize`, `./dev bench jpeg` |
 //! | change the memory that several results of one decode take | `crates/pixels/src/plan/shared_peak.rs` |
 

@@ -1,5 +1,6 @@
-//! `REVISION` counts the changes of results: images × recipes, and hashes of the results. The codecs are fakes, whose
-//! files are plain samples, so that only the pipeline is tested.
+//! Checks that `REVISION` is increased when results change: every recipe is applied to every image, and the hashes of
+//! the results are compared with recorded ones. The codecs are fakes, whose files are plain samples, so that only the
+//! pipeline is tested.
 
 mod blessed;
 mod fake;
@@ -226,8 +227,8 @@ impl OverlaySource for Icon {
     }
 }
 
-/// Creates an image of slopes with an edge and some noise, different in each plane. Only whole numbers are used, which
-/// are the same on every machine.
+/// Creates an image of linear gradients with edges and some noise, different in each plane. Only whole numbers are
+/// used, which are the same on every machine.
 fn image(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32)) -> Frame {
     let plane = |index: usize, (w, h): (u32, u32)| {
         let mut noise = index as u32 + 1;

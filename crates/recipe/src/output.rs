@@ -50,7 +50,7 @@ pub struct Output {
     /// Number of the frame to show as a still image, from 1. If `None`, an animation stays an animation if the format
     /// supports them; otherwise its first frame is written.
     pub frame: Option<u32>,
-    /// Number of frames after which an animation ends, at least 1.
+    /// Number of frames after which an animation ends, at least 1; `None` for all frames.
     pub most_frames: Option<u32>,
 }
 

@@ -55,7 +55,7 @@ pub enum Keep {
     Towards(Gravity),
     /// The area that draws the eye.
     Salient,
-    /// Faces.
+    /// The faces in the image.
     Faces,
     /// A point: its distance from the left and from the top, in percent of the sides.
     Point(f64, f64),

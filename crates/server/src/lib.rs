@@ -20,7 +20,7 @@
 //! | change the limits of connections, and which connection is closed first | `crates/server/src/http/connections.rs`; socket timeouts are in `timeout_stream.rs`, memory and floods of HTTP/2 in `reply_memory.rs` and `control_frames.rs` |
 //! | change how cached hits and files are answered below hyper | `crates/server/src/http/fast_path.rs` and `arrival.rs` (when), `handler/fast_path.rs` (what); `tests/express.rs` compares both ways |
 //! | change how large files are sent | `crates/server/src/http/send_file.rs` (by the system), `response/body.rs` (piece by piece) |
-//! | see the guarantees under load and with little memory | `docs/capacity.md`; `./dev bench rejections`, `overload`, `memory` (`--strict` fails); `tools/bench/src/work.rs`: how goodput counts |
+//! | see the guarantees under load and with little memory | `docs/capacity.md`; `./dev bench rejections`, `overload`, `memory` (with `--strict`, a missed goal is an error); `tools/bench/src/work.rs`: how goodput counts |
 //! | change a limit or a default | `crates/server/andon.default.toml` shows them, `crates/server/src/config/` holds them |
 //! | change what an error says, or its status | `crates/pixels/src/error.rs`, `crates/server/src/error/` |
 //! | change which images are decoded once for several results | `crates/server/src/admission/shared_decode.rs`, `ManyScales::decode_at_once` |

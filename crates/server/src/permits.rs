@@ -123,7 +123,7 @@ fn in_range(slots: usize) -> u32 {
 }
 
 impl Permit {
-    /// Returns how many permits are held here.
+    /// Returns how many permits this guard holds.
     pub(crate) fn count(&self) -> usize {
         self.permits.num_permits()
     }

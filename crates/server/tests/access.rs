@@ -1,5 +1,6 @@
-//! Which requests get which files, over a socket: rules × languages × spellings × the image, its overlays and its fallback × images,
-//! facts, redirects, originals and uploads.
+//! Access rules over a socket: which requests get which files, in every dialect and every spelling of a path, for an
+//! image, its overlays and its fallback image, and for rendered images, JSON documents, redirects, unchanged files and
+//! uploads.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +10,7 @@ use andon_dialects::signing::Signature;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// All languages, each at a place of its own.
+/// Configuration that gives each of these dialects a prefix of its own.
 const LANGUAGES: &str = "[image_filter]\nprefix = \"/f\"\n[imgproxy]\nprefix = \"/imgproxy\"\n\
     [iiif]\nprefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n\
     [thumbor]\nprefix = \"/thumbor\"\n[imagor]\nprefix = \"/imagor\"\nallow_unsafe = true\n\
@@ -20,7 +21,8 @@ const LANGUAGES: &str = "[image_filter]\nprefix = \"/f\"\n[imgproxy]\nprefix = \
 const LINK: &str = "[[secure_link]]\nlocation = \"/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\"\n\
     secure_link_md5 = \"$secure_link_expires$uri swordfish\"\n";
 
-/// A server with images in a folder, in one that is to be closed, and at `/`.
+/// Starts a server with this configuration and [`LANGUAGES`]. It has images in the folder `trip`, in the folder
+/// `secure`, which [`LINK`] closes, and at `/`.
 fn house(keys: &str) -> House {
     let house = House::with(&format!("{keys}{LANGUAGES}"));
     for name in ["secure/a.jpg", "trip/a.jpg", "secure/sub/a.jpg"] {
@@ -29,7 +31,8 @@ fn house(keys: &str) -> House {
     house
 }
 
-/// A path in every language: images, facts, redirects, originals.
+/// Returns request targets for the file at `path` in every dialect: for images, JSON documents, redirects and the
+/// unchanged file.
 fn spelt(path: &str) -> Vec<String> {
     let one = path.replace('/', "%2F");
     vec![

@@ -11,8 +11,8 @@ const CLEAR: [&str; 4] = [
     "webp/alpha-lossless.webp",
 ];
 
-/// The largest difference between two opaque images, or between the second and the first over a colour, in
-/// levels.
+/// Returns the largest difference of a sample, in levels of 255, between the opaque image `flat` and the image `clear`
+/// composited over `colour` (hexadecimal RGB).
 fn difference(house: &House, clear: &Reply, flat: &Reply, colour: &str) -> u32 {
     let clear = house.put("clear", &clear.body);
     let flat = house.put("flat", &flat.body);

@@ -1,5 +1,6 @@
-//! Images that are made to hurt, and images that are cut: each is answered with its own fault, costs
-//! little, and is never kept as good. One test in one program, because memory is measured.
+//! Decompression bombs and truncated images: each is refused with a 4xx error unless its pixels are complete, takes
+//! little memory, and is never cached as a good image. The only test of its program, because it measures the memory of
+//! the process.
 
 mod common;
 

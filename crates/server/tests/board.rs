@@ -14,7 +14,8 @@ const TOKEN: &str = "a token of some length";
 struct Watcher(BufReader<TcpStream>);
 
 impl Watcher {
-    /// The status, and the connection.
+    /// Requests the events of the dashboard with these header lines. Returns the status of the reply, and the
+    /// connection after its head.
     fn at(address: SocketAddr, headers: &str) -> (u16, Self) {
         let mut stream = TcpStream::connect(address).unwrap();
         stream

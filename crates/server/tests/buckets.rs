@@ -19,7 +19,8 @@ const GOOGLE_KEY: &str = include_str!("gcs_test_key.txt");
 const AZURE_KEY: &str = "bm90aGluZyBidXQgYSB0ZXN0IHJlYWRzIHRoaXMga2V5";
 const SAS: &str = "?sv=2021-08-06&sp=r&sig=abc%2Bdef";
 
-/// Whether this process has the keys in its environment. Without them, it runs the test in a process that has, and waits.
+/// Whether this process has the keys of the buckets in its environment. If not, runs the test `test` in a child process
+/// that has them, and waits until it has passed.
 fn has_keys(test: &str) -> bool {
     if std::env::var_os("ANDON_TEST_GCS").is_some() {
         return true;
@@ -82,7 +83,7 @@ impl Emulator {
 }
 
 impl State {
-    /// One request per connection.
+    /// Answers the only request of a connection.
     fn converse(&self, mut stream: TcpStream) {
         let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
         let head: Vec<String> = lines
@@ -127,7 +128,7 @@ fn argument(url: &Url, name: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Google's V4 signature with RSA, for the host of the service itself.
+/// Whether a URL has a valid V4 signature of Google Cloud Storage, made with RSA for the host of the service itself.
 fn google_admits(url: &Url) -> bool {
     let pkcs8 = BASE64_STANDARD
         .decode(GOOGLE_KEY.replace('\n', ""))
@@ -158,7 +159,7 @@ fn google_admits(url: &Url) -> bool {
     email == "andon@test" && public.verify(text.as_bytes(), &bytes).is_ok()
 }
 
-/// Azure's service signature of a blob with the account's key.
+/// Whether a URL has a valid service SAS of Azure that permits reading a blob, signed with the account's key.
 fn azure_admits(url: &Url) -> bool {
     let of = |name: &str| argument(url, name);
     let text = format!(

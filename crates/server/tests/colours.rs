@@ -1,11 +1,11 @@
-//! Colours as browsers show them of the source.
+//! Colours of results: they are those in which browsers show the source.
 
 use andon_pixels::{Depth, Encode, Frame, Model, Plane};
 
 use crate::common::House;
 use crate::common::images::{chunk, decoded, has, made, rgb, samples, with_chunks, written};
 
-/// The red samples of a file's result as PNG.
+/// Returns the red samples of the PNG to which the server converts a file.
 fn reds(house: &House, name: &str) -> Vec<u8> {
     let target = format!("/r/turn:180,as:png/{name}");
     let reply = house.get(&target);
@@ -84,7 +84,8 @@ fn gama_of_a_png_is_followed_as_chromium_and_firefox_do() {
     }
 }
 
-/// An AVIF of a ramp, whose code points are set to these.
+/// Returns an AVIF of a ramp of all 256 gray levels. Its code point for the transfer function is set to `transfer`, and
+/// that for the matrix coefficients to `matrix` unless this is `None`.
 fn avif(transfer: u8, matrix: Option<u8>) -> Vec<u8> {
     let ramp = rgb(256, 1, |_, at| at as u8);
     let png = written("png", &ramp, &Encode::default());
@@ -120,7 +121,8 @@ fn an_avif_of_constant_luminance_is_read() {
     assert_eq!(reds(&house, "matrix9.avif"), reds(&house, "matrix10.avif"));
 }
 
-/// A bitmap of 32 bits without masks under its first header: red, with this fourth byte.
+/// Returns a red BMP of 32 bits per pixel without its file header and without colour masks. `fourth` is the fourth byte
+/// of each pixel, `side` the width and height in px, and `rows` the height that the header states.
 fn bitmap(side: u32, rows: u32, fourth: u8) -> Vec<u8> {
     let mut bitmap = 40_u32.to_le_bytes().to_vec();
     bitmap.extend(side.to_le_bytes());

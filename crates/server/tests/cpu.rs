@@ -2,7 +2,8 @@
 
 use crate::common::{House, Reply, sample};
 
-/// A limit of which small sources have a quarter: less than a large PNG takes, and more than a small one does.
+/// Limit on the planned processor time, of which small sources may use about a quarter: less than [`dear`] takes, and
+/// more than a small PNG does.
 const LIMIT: &str = "[limits]\ncpu = \"200ms\"\n";
 
 /// A recipe of many operations.

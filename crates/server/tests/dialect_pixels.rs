@@ -1,4 +1,5 @@
-//! What other servers make of pixels, over HTTP: the numbers are theirs.
+//! Pixels of results in the dialects of other servers, over HTTP. The expected values are those of the results that
+//! these servers make.
 
 use andon_codecs::ALL;
 use andon_pixels::{Depth, Encode, Frame, Grid, Image, Model, Never, Plane};
@@ -10,7 +11,7 @@ const KEYS: &str = "[native]\nopen = true\n[weserv]\nprefix = \"/w\"\nopen = tru
                     [imagor]\nprefix = \"/i\"\nallow_unsafe = true\nkeys = [\"a key of twenty byte\"]\nopen = true\n\
                     [imgproxy]\nprefix = \"/p\"\nopen = true\n[imgix]\nprefix = \"/x\"\nopen = true\n";
 
-/// A PNG of 40 × 20 px of one colour, in which nothing is seen of the right half.
+/// Returns a PNG of 40 × 20 px of one colour, whose right half is fully transparent.
 fn half(colour: [u8; 3]) -> Vec<u8> {
     let plane = |level: u8| Grid::from_samples(40, 20, vec![level; 800]).map(Plane::U8);
     let colours = colour.map(|level| plane(level).expect("samples")).into();
@@ -42,7 +43,7 @@ fn made(house: &House, target: &str) -> Reply {
     reply
 }
 
-/// The pixel at a place of what is made.
+/// Returns the pixel at these coordinates of the image at `target`, as red, green, blue and opacity.
 fn seen(house: &House, target: &str, (x, y): (u32, u32)) -> [u8; 4] {
     let (width, pixels) = made(house, target).pixels();
     pixels[(y * width + x) as usize]

@@ -88,7 +88,8 @@ fn a_part_of_a_drawing_is_what_the_whole_shows_there() {
 const GREEN: [u8; 4] = [30, 180, 40, 255];
 const RED: [u8; 4] = [220, 30, 30, 255];
 
-/// A green quarter, and what is behind it.
+/// Returns an SVG of 160 × 120 px whose upper left quarter is green. `root` contains further attributes of the root
+/// element, and `behind` the elements behind the green quarter.
 fn quarter(root: &str, behind: &str) -> String {
     format!(
         "<svg {root} width='160' height='120'>{behind}<rect width='80' height='60' fill='#1eb428'/></svg>"

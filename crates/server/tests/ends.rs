@@ -18,7 +18,7 @@ fn png() -> Vec<u8> {
     written("png", &still(320, 240, 0), &Encode::default())
 }
 
-/// Where the last of these bytes stand.
+/// Returns the offset in `file` at which the bytes `of` occur last.
 fn last(file: &[u8], of: &[u8]) -> usize {
     let mut found = file.windows(of.len()).rev();
     let from_end = found.position(|bytes| bytes == of).expect("they are there");

@@ -2,7 +2,8 @@
 
 use crate::common::{House, Reply, sample, trick_target};
 
-/// One line of text that may be read by anybody and is kept by nobody for long.
+/// Asserts that a reply is one line of plain text without an `ETag`, to be cached for 5 s at most. `what` describes the
+/// request in failure messages.
 fn assert_is_one_sentence(reply: &Reply, what: &str) {
     let text = reply.text();
     assert_eq!(text.matches('\n').count(), 1, "{what}: {text}");

@@ -8,7 +8,8 @@ use crate::common::{House, Reply};
 
 const SECRET: &str = "the secret";
 
-/// The folder is at `/shop` with the defaults and these keys; `/` has another one.
+/// Starts a server with a folder of images, other files and hidden files at `/shop`. Its origin has the default
+/// settings, apart from these keys; another folder is at `/`.
 fn house(keys: &str) -> House {
     let keys = format!("[[origin]]\nprefix = \"/shop\"\nfs.root = \"shop\"\n{keys}\n");
     House::furnished(&keys, |folder| {

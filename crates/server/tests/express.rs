@@ -98,7 +98,7 @@ fn a_large_file_arrives_whole_whoever_is_slow() {
     }
 }
 
-/// One request each, from the plainest to what nobody should send.
+/// Returns requests for `target` with different methods, headers and versions, from the plainest to malformed ones.
 fn requests(target: &str) -> Vec<String> {
     let headers = [
         "",

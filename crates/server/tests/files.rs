@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 
 use crate::common::House;
 
-/// Larger than all buffers between here and there.
+/// Length of the served file in bytes, which is more than all buffers between server and client can hold.
 const LENGTH: usize = 24 << 20;
 
 /// No two places alike, so that a piece in the wrong place is seen.

@@ -6,7 +6,8 @@ use andon_pixels::{Codec, Depth, Encode, Image, Model, Never};
 use crate::common::House;
 use crate::common::images::{animation, codec, probe, still};
 
-/// A file of this format, if it is written from red, green and blue and read again.
+/// Returns a file of this format; `None` if the codec does not encode 8-bit RGB as it is, or does not recognize the
+/// file that it has encoded.
 fn file(codec: &dyn Codec) -> Option<Vec<u8>> {
     let how = Encode {
         lossless: true,
@@ -90,7 +91,8 @@ fn hundredths(file: &[u8]) -> Vec<u16> {
         .collect()
 }
 
-/// A GIF with these delays in the place of those of the writer, which knows no short ones.
+/// Returns a GIF with these delays, in hundredths of a second. They replace those that the encoder has written, because
+/// it writes no very short ones.
 fn gif(delays: &[u16]) -> Vec<u8> {
     let mut file = animation("gif", (40, 30), delays.len() as u32, 10);
     let mut left = delays.iter();

@@ -45,7 +45,8 @@ fn three(house: &House, parameters: &str) -> Reply {
     house.get(&format!("/iiif/3/{SQUARES}/{parameters}"))
 }
 
-/// Which square is where in a result: at a point of it, in hundredths of its sides.
+/// A point of a result and the square that must be there: x and y in hundredths of the width and height, then column
+/// and row of the square.
 type Seen = (u32, u32, u32, u32);
 
 /// Holds results against the size and the squares that they must show; every one within 5 levels.

@@ -1,4 +1,4 @@
-//! imagor's filters over a socket, as Pillow sees their results: grounds made of the image, images in images,
+//! imagor's filters over a socket, with results checked by Pillow: backgrounds made of the image, images in images,
 //! masks, lists of colours and the first frames of animations.
 
 use std::io::Write;
@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use crate::common::House;
 use serde_json::{Value, json};
 
-/// Runs a script of Python's on files of the house, in its folder, with what it is told in `told`.
+/// Runs a Python script with Pillow in the folder of the house, and returns the JSON that it prints. The script has the
+/// value of `told` in a variable of that name.
 fn pillow(house: &House, script: &str, told: &Value) -> Value {
     let mut child = Command::new("/usr/bin/python3")
         .args(["-c", &format!("{TOOLS}{script}")])
@@ -54,7 +55,7 @@ fn house() -> House {
     house
 }
 
-/// Saves what a path comes to.
+/// Requests the image at a path of imagor, and saves it as `name` in the folder of the house.
 fn made(house: &House, name: &str, path: &str) {
     let reply = house.get(&format!("/i/unsafe/{path}"));
     assert_eq!(reply.status, 200, "{path}: {}", reply.text());

@@ -34,7 +34,8 @@ const TEMPLATES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Every kind of origin.
+/// Every kind of origin: its configuration, in which `HOST` stands for its URL, and whether sources are requested by
+/// URL instead of by path.
 const KINDS: [(&str, bool); 5] = [
     ("prefix = \"/far\"\nhttp.base = \"HOST/base\"", false),
     ("http.urls = [\"HOST/base/\"]", true),
@@ -52,8 +53,9 @@ const KINDS: [(&str, bool); 5] = [
     ),
 ];
 
-/// Asks for eight widths in each dialect, of a source of its own for each, and then in all of them of one source; and counts
-/// what that costs the origin.
+/// Requests eight widths in each dialect, first of a different source per dialect, then of one source in all dialects,
+/// and asserts that each source costs the origin one request. `status` is the expected status; if it is not 200, any
+/// other error is accepted, too.
 fn costs(origin: &Origin, (keys, is_url): (&str, bool), status: u16) {
     let host = format!("http://127.0.0.1:{}", origin.port());
     let house = House::with(&format!(
@@ -114,7 +116,7 @@ fn a_dead_image_costs_one_request_in_every_dialect_and_from_every_kind_of_origin
     }
 }
 
-/// Eight widths, in two languages.
+/// Returns request targets for eight widths of one source, in two dialects by turns.
 fn widths() -> impl Iterator<Item = String> {
     (1..9_u32).map(|number| match number % 2 {
         0 => format!("/r/fit:{}x/far/a.jpg", 10 * number),

@@ -18,7 +18,7 @@ fn house_that_knows_its_image(keys: &str) -> House {
     house
 }
 
-/// Waits until the queue is as long.
+/// Waits until at least `length` requests are in the queue.
 fn wait_until_in_line(house: &House, length: usize) {
     wait_for_figure(house, "andon_queue_length", length as f64);
 }

@@ -8,11 +8,11 @@ use andon_server::Address;
 
 const TOKEN: &str = "a token of some length";
 
-/// A configuration that opens every part that may be for local clients to them.
+/// A configuration that opens uploads, the playground and the metrics to local clients.
 const ALL: &str =
     "[upload]\nallow = \"local\"\n[play]\nallow = \"local\"\n[metrics]\nallow = \"local\"\n";
 
-/// The parts that are for local clients.
+/// Methods and targets of requests for the parts that only local clients and holders of the admin token may use.
 const PARTS: &[(&str, &str)] = &[
     ("GET", "/metrics"),
     ("GET", "/_andon/play"),
@@ -26,7 +26,8 @@ const PARTS: &[(&str, &str)] = &[
     ("POST", "/_andon/purge"),
 ];
 
-/// nginx with nothing but `proxy_pass http://127.0.0.1:PORT`: HTTP/1.0, its own Host, no header that names the client.
+/// Starts a proxy that forwards as nginx does with nothing but `proxy_pass http://127.0.0.1:PORT`: HTTP/1.0, its own
+/// Host, no header that names the client. Returns its address.
 fn bare_proxy(to: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("an address");
     let address = listener.local_addr().expect("an address");

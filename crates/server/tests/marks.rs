@@ -1,4 +1,5 @@
-//! Metadata of a result: marks of rights and of AI stay, other pixels and places do not.
+//! Metadata of a result: by default, statements about rights and AI stay, and locations do not. Thumbnails and other
+//! embedded pixels never stay.
 
 use crate::common::House;
 use crate::common::images::{has, jpeg, with_segments};
@@ -8,7 +9,7 @@ const MAKER: &[u8] = b"MAKER'S PREVIEW";
 const LATITUDE: &[u8] = b"4812 NORTH";
 const OWNER: &[u8] = b"(c) an owner";
 
-/// Names of places, in IPTC and in XMP, and what is said beside them.
+/// Names of places in the IPTC and XMP of the source, which are in results only on request.
 const PLACES: [&str; 6] = [
     "Gartenweg",
     "Old Town Square",
@@ -19,7 +20,8 @@ const PLACES: [&str; 6] = [
 ];
 const CAPTION: &[u8] = b"A feast in spring";
 
-/// EXIF with names, a size, a maker's own data, a place, and a second directory with a thumbnail.
+/// Returns EXIF with an orientation, a copyright notice, a maker note, a width, a GPS latitude, and a second directory
+/// with a thumbnail.
 fn exif() -> Vec<u8> {
     let mut block = b"II*\0".to_vec();
     let short = |value: u16| value.to_le_bytes().to_vec();

@@ -1,5 +1,5 @@
-//! The services at which clouds hand out credentials are no images, however their addresses are written and whoever leads
-//! there: even where a configuration lists them and allows every address, nothing connects to them.
+//! The server never connects to the metadata services of clouds, which hand out credentials, however their addresses
+//! are written and whichever redirect leads to them, even if a configuration lists them and allows every address.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,8 +1,9 @@
-//! Options without a meaning: the reply names them, however it comes about, or there is none.
+//! Invalid options: notes in the reply name them, whether the result is new, cached or unchanged, or the request is
+//! refused if the configuration says so.
 
 use crate::common::{Client, House};
 
-/// What is wrong, and what the note says of it.
+/// Invalid options, each with the beginning of the note about it.
 const MISTAKES: &[(&str, &str)] = &[
     (
         "dww=250",

@@ -62,13 +62,13 @@ pub(crate) struct Table {
     pub(crate) option: Vec<Row>,
 }
 
-/// One option; what it leaves out is its table's.
+/// One option. If its `url`, `beside` or `input` is `None`, that of the table applies.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     pub(crate) name: String,
     with: String,
-    /// What stands in its place in the other request.
+    /// The options of the request without this option; `None` for those in `beside`.
     without: Option<String>,
     changes: String,
     why: Option<String>,
@@ -78,7 +78,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The targets with and without it.
+    /// Returns the targets of the requests with and without this option.
     pub(crate) fn targets(&self, table: &Table) -> (String, String) {
         let url = self.url.as_ref().unwrap_or(&table.url);
         let input = self.input.as_ref().unwrap_or(&table.input);
@@ -92,7 +92,7 @@ impl Row {
         (target(&with), target(without))
     }
 
-    /// What is wrong with its answer.
+    /// Returns how the reply to the request with this option contradicts `changes`; `None` if it does not.
     fn wrong(&self, with: &Reply, without: &Reply) -> Option<String> {
         let (kind, detail) = self.changes.split_once(' ').unwrap_or((&self.changes, ""));
         let fine = with.status < 400;
@@ -165,14 +165,14 @@ pub(crate) fn house() -> House {
     house
 }
 
-/// Who has the rights, and something else.
+/// XMP with the owner of the rights and with an unrelated label.
 const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF \
     xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" \
     xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmp:Label=\"Trip\">\
     <dc:rights><rdf:Alt><rdf:li xml:lang=\"x-default\">Ottilie Otter</rdf:li></rdf:Alt></dc:rights>\
     </rdf:Description></rdf:RDF></x:xmpmeta>";
 
-/// Nothing is seen of the right half.
+/// Returns a frame whose right half is fully transparent.
 fn clear() -> Frame {
     let frame = still(80, 60, 1);
     let alpha = (0..80 * 60)

@@ -1,4 +1,5 @@
-//! A format that takes too long to write is answered in the next best one, for a moment, and made once nobody waits.
+//! If a format takes too long to encode, the reply is in the next best format and may be cached for a short time only.
+//! The slow format is made once no other request waits.
 
 use crate::common::{House, Reply, sample};
 

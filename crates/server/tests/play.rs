@@ -213,7 +213,7 @@ fn every_url_that_says_exactly_the_same_and_is_served_has_the_same_bytes() {
     );
 }
 
-/// Dialects where nobody expects them, two of which sign.
+/// A configuration that serves dialects at unusual prefixes, two of them (imgproxy and thumbor) with signed URLs.
 const ELSEWHERE: &str = r#"
 [imgproxy]
 prefix = "/thumbs"

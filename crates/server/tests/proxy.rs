@@ -1,4 +1,5 @@
-//! Clients behind proxies. Who may read the metrics shows who the server takes somebody for: they are for this machine.
+//! Clients behind proxies. The tests read the metrics, which are open to local clients only, to see whether the server
+//! takes a client for a local one.
 
 use crate::common::{Client, House};
 

@@ -97,7 +97,7 @@ const OF_ASTRO: &[Difference] = &[
     ),
 ];
 
-/// Where one of Astro's endpoints is not followed.
+/// Where only Astro's generic endpoint is not followed.
 const OF_GENERIC: &[Difference] = &[("f=bmp", "error", "names the formats that are written")];
 const OF_NODE: &[Difference] = &[("file:///", "status", "a file of the machine is no source")];
 

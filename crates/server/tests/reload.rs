@@ -88,7 +88,7 @@ fn clients_that_never_stop_asking_lose_nothing_to_twenty_reloads() {
     });
 }
 
-/// Waits until a figure is what it should be.
+/// Waits until the figure `name` of `/metrics` equals `value`.
 fn wait_for(house: &House, name: &str, value: f64) {
     let patience = Instant::now() + Duration::from_secs(60);
     while figure(house, name) != value {

@@ -17,7 +17,8 @@ fn now() -> u64 {
     since.unwrap().as_secs()
 }
 
-/// The target, signed until then; 0: for ever.
+/// Returns the target with a signature that is valid until `expires` (Unix time in seconds; 0: for ever) and covers the
+/// first `scope` path segments (0: all of them and the query).
 fn signed(expires: u64, scope: usize, target: &str) -> String {
     let signature = Signature {
         expires,

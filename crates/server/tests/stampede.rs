@@ -15,7 +15,8 @@ const TARGET: &str = "/small_light(dw=100,dh=100,of=webp)/far/a.jpg";
 const KEYS: &str =
     "max_wait = \"60s\"\n[limits]\nconnections = 4000\n[timeouts]\nrequest = \"60s\"\n";
 
-/// Both ends of all connections live in this process.
+/// Raises the limit on open files, because this process has both ends of all connections. Returns whether the limit is
+/// high enough.
 fn allow_files() -> bool {
     let limit = getrlimit(Resource::Nofile);
     let wanted = 4 * CLIENTS as u64;

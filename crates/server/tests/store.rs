@@ -66,7 +66,7 @@ fn purge(node: &House, order: &str) -> Reply {
     client.reply("POST")
 }
 
-/// The objects of results.
+/// Returns the paths of all results in the store in this folder, sorted.
 fn objects(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for below in std::fs::read_dir(folder.join("results"))

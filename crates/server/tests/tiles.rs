@@ -6,7 +6,7 @@ use andon_recipe::Recipe;
 
 const TILES: &str = "[iiif]\nprefix = \"/iiif/3\"\n";
 
-/// Was the source gone through for a reply, beside what is decoded?
+/// Whether a reply says in `Server-Timing` that its source was measured or indexed for it.
 fn tells_indexing(reply: &Reply) -> bool {
     reply
         .header("server-timing")

@@ -282,7 +282,7 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// `GET / https localhost`, of the static table but for the host.
+/// Returns the HPACK header block of `GET https://localhost/`. All fields but the host are in the static table.
 fn get() -> Vec<u8> {
     [&[0x82, 0x87, 0x84, 0x41, 9][..], b"localhost"].concat()
 }
@@ -299,7 +299,8 @@ fn weapon(house: &House) -> Secure {
     stream
 }
 
-/// Sends what `frames` makes of each number until the server wants no more of it, which it has to before the last.
+/// Sends the frames that `frames` returns for each number below `shots` on one HTTP/2 connection. Asserts that the
+/// server ends this connection, and still serves others.
 fn fire(house: &House, shots: u32, frames: impl Fn(u32) -> Vec<u8>) {
     let mut stream = weapon(house);
     let ended = (0..shots).any(|shot| stream.write_all(&frames(shot)).is_err())
@@ -459,7 +460,7 @@ fn a_client_that_asks_for_much_and_opens_no_window_makes_room_for_others() {
     assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
-/// A header that is not put into the table; names and values of fewer than 127 bytes.
+/// Returns an HPACK header field that is not added to the dynamic table. Name and value must be shorter than 127 bytes.
 fn literal(name: &str, value: &str) -> Vec<u8> {
     let length = |text: &str| u8::try_from(text.len()).unwrap();
     [

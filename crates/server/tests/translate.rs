@@ -1,4 +1,4 @@
-//! What is translated without a word of difference is the same image.
+//! If the translation of a URL into another dialect reports no differences, both URLs get the same image.
 
 use andon_dialects::translate::{Known, Translator};
 use andon_server::Config;

@@ -47,7 +47,7 @@ const SAMPLES: [&str; 32] = [
 const CONFIG: &str =
     "[upload]\nallow = \"local\"\n[small_light.patterns]\nhuge = \"dw=9000,dh=9000\"\n";
 
-/// What asks for nothing that would change an image.
+/// Targets that do not ask for other pixels than the source's; the last one asks for PNG. `NAME` stands for the file.
 const ROUTES: [&str; 6] = [
     "/NAME",
     "/small_light()/NAME",
@@ -75,7 +75,8 @@ fn upload(house: &House, recipe: &str, body: &[u8]) -> Reply {
     client.reply("POST")
 }
 
-/// The answers on every way, each twice: what is kept is no other.
+/// Returns the replies to all `GET` requests and uploads of an image. Each `GET` request is sent twice, because the
+/// second reply may come from the cache.
 fn answers(house: &House, name: &str, body: &[u8]) -> Vec<(String, Reply)> {
     house.put(name, body);
     let gets = ROUTES.iter().flat_map(|route| [route, route]).map(|route| {

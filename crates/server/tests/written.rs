@@ -60,7 +60,7 @@ const DIALECTS: &str = "[imgproxy]\nprefix = \"/ip\"\n[thumbor]\nprefix = \"/th\
 /// RFC 3986: what may stand in a segment of a path.
 const BARE: &str = "-._~!$&'()*+,;=:@";
 
-/// RFC 3986: all that is not letter or digit, reserved or not; and what is neither.
+/// All characters of RFC 3986 that are no letters or digits, and some that may not be in a URL at all.
 const ALL: &str = "-._~!$&'()*+,;=:@/?#[]% \"<>\\^`{|}é日";
 
 fn encoded(text: &str, bare: &str) -> String {
@@ -77,8 +77,8 @@ fn encoded(text: &str, bare: &str) -> String {
     encoded
 }
 
-/// Names of sources as they stand in URLs, all of them different: every character bare, if it may be, and escaped;
-/// what escapes of other letters and empty segments look like.
+/// Returns names of sources as they stand in URLs, all of them different: with every character of [`ALL`] escaped and,
+/// if allowed, bare, with empty segments, and with escapes of a letter, of slashes and of a percent sign.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "x//y.png",
@@ -123,7 +123,8 @@ fn image_file() -> Vec<u8> {
     std::fs::read(sample("png/alpha.png")).expect("a sample")
 }
 
-/// Has the origin, asked last, been asked for just this?
+/// Checks that the origin has received exactly one request after its first `before` requests, with the target
+/// `expected`. The error names the targets that were requested instead.
 fn asked_for(origin: &Origin, before: usize, expected: &str) -> Result<(), String> {
     match &origin.targets()[before..] {
         [only] if only == expected => Ok(()),

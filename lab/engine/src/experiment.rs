@@ -71,7 +71,7 @@ pub enum Event<'a> {
     Load(Progress),
     /// A block has ended.
     Ended(&'a Block),
-    /// A variant's counting pass begins.
+    /// A counting pass of a variant begins, which counts system calls or instructions.
     Counts {
         /// The variant's name.
         name: &'a str,
@@ -152,7 +152,8 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
     Ok(run.finish(end))
 }
 
-/// Runs only the counting passes of an experiment: no blocks, so nothing is timed.
+/// Runs only the counting passes of an experiment, which count system calls and instructions. It runs no blocks, so
+/// nothing is timed.
 ///
 /// # Errors
 /// See [`Error`]. If a variant could not be counted, the reason is in its [`Pass::method`].

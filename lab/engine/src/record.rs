@@ -35,6 +35,6 @@ pub struct Run {
     pub header: Header,
     /// All blocks that ended, in the order in which they ran, including discarded and failed ones.
     pub blocks: Vec<Block>,
-    /// Counting passes, which run outside the timed blocks.
+    /// Counting passes, which count system calls or instructions outside the timed blocks.
     pub passes: Vec<Pass>,
 }

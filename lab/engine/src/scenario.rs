@@ -54,7 +54,8 @@ pub struct Scenario {
     /// Checks that every reply must pass.
     #[serde(default)]
     pub check: Check,
-    /// Sampling of the machine and the server while blocks run, and counting passes.
+    /// Sampling of the machine and the server while blocks run, and the passes that count system calls and
+    /// instructions.
     #[serde(default)]
     pub sample: Sample,
     /// How blocks are laid out and when enough of them have run.

@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 const URL: &str = "/small_light(dw=64,dh=48)/a.jpg";
 
-/// Returns an image made from a sample of the repository by this recipe.
+/// Returns the image that this recipe makes from the sample image `samples/jpeg/401x301.jpg`.
 fn image(recipe: &str) -> Bytes {
     let sample = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -271,7 +271,8 @@ fn every_one_of_many_distinct_replies_is_compared() {
     }
 }
 
-/// Judges a run in which this many of a hundred replies of one side (baseline or variant) have another body.
+/// Judges a run in which `wrong` of the hundred replies of one side (0: baseline, 1: variant) have the media type and
+/// body `other`. `least` is the minimum share of correct replies, such as `>= 99%`.
 fn with_wrong(side: usize, wrong: u64, other: (&str, Bytes), least: &str) -> (Judged, Run) {
     let body = image("fit:64x48,as:jpeg,q:80");
     let replies = [("image/jpeg", body.clone()), ("image/jpeg", body)];

@@ -79,7 +79,7 @@ enum Task {
     Jpeg(jpeg::JpegArgs),
     /// Our encoders against those of libvips: time, and bytes at equal quality.
     Encode(encode::EncodeArgs),
-    /// How close `score:` comes to the requested score, in every format.
+    /// How close results of the recipe option `score:` come to the requested SSIMULACRA2 score, in every format.
     Score(score::ScoreArgs),
     /// GIF to animated WebP with Andon and with libvips: frames per second, and memory for 10 and 1,000 frames.
     Animation(animation::AnimationArgs),

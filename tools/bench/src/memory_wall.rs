@@ -55,7 +55,7 @@ pub(crate) struct Run {
     machine: raw::Machine,
     seconds: u64,
     clients: usize,
-    /// Number of files.
+    /// Number of image files from which results are requested.
     files: usize,
     /// Size of the largest file's image in megapixels.
     megapixels: f64,

@@ -47,7 +47,7 @@ pub(crate) struct OverloadArgs {
     /// Offered load as a multiple of the server's capacity.
     #[arg(long, default_value_t = 10.0)]
     times: f64,
-    /// Ten seconds each, for a quick check whose results are not published.
+    /// Ten seconds of overload and of the 80 % load, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -302,7 +302,7 @@ const SIZES: usize = 4;
 /// Number of images that are requested repeatedly.
 const REPEATED: usize = 16;
 
-/// Duration of the half load after the overload.
+/// Duration of the phase after the overload, in which the offered rate is half of the peak throughput.
 const CALM: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

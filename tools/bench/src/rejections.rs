@@ -35,7 +35,7 @@ pub(crate) struct RejectionsArgs {
     /// Numbers of worker threads of the server.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     workers: Vec<usize>,
-    /// Five seconds each, on a quarter of the photos, for a quick check whose results are not published.
+    /// Five seconds of each load, on a quarter of the photos, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]

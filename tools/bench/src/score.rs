@@ -1,4 +1,5 @@
-//! Benchmark of how close `score:`, and with it `q:auto`, is to the requested score. Run it with `./dev bench score`.
+//! Benchmark of how close the results of the recipe option `score:`, and so those of `q:auto`, come to the requested
+//! SSIMULACRA2 score. Run it with `./dev bench score`.
 //!
 //! The result is decoded and scored against a lossless result of the same steps, through the public interface as a user
 //! would do it.

@@ -19,7 +19,7 @@ struct Args {
     /// Simulate 100 nodes and a tenth of the requests: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
-    /// Run only parts whose names contain this, such as "hit ratio", and judge no demands.
+    /// Run only parts whose names contain this text, such as "hit ratio", and judge no demands.
     #[arg(
         long,
         value_name = "TEXT",
@@ -27,7 +27,7 @@ struct Args {
         conflicts_with = "write"
     )]
     only: String,
-    /// Write the tables into this page, between the two markers in it.
+    /// Write the tables into this Markdown page, between the two HTML comments that mark their place.
     #[arg(long, value_name = "PAGE")]
     write: Option<PathBuf>,
     /// Seed of the random numbers.
@@ -101,7 +101,7 @@ fn runtime() -> Runtime {
     runtime.expect("a runtime without sockets needs nothing of the system")
 }
 
-/// Puts the tables between the markers of the page.
+/// Replaces the text between the HTML comments [`BEGIN`] and [`END`] of a page by the tables.
 fn write(page: &PathBuf, tables: &str) -> Result<()> {
     let before = fs::read_to_string(page)?;
     let (head, rest) = before

@@ -1,4 +1,4 @@
-//! Abstraction over the file system: the few operations the store needs, so that tests can substitute a full,
+//! Abstraction over the file system: the few operations that the disk tier needs, so that tests can substitute a full,
 //! read-only, failing or hanging disk for a sound one.
 
 use std::fs::{self, File, OpenOptions};
@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// The file system operations that the store needs. Every call may block.
+/// The file system operations that the disk tier needs. Every call may block.
 pub trait Device: Send + Sync + 'static {
     /// Creates a directory and its parents. It is no error if it exists already.
     ///

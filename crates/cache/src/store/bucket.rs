@@ -10,7 +10,7 @@ use bytes::Bytes;
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, BucketError>> + Send + 'a>>;
 
 /// A bucket of an object store, or a folder used like one. Everyone who can write to it may put anything there, so
-/// objects must not be trusted before their seals are checked.
+/// objects must not be trusted before their seals (keyed digests) are checked.
 pub trait Bucket: fmt::Debug + Send + Sync + 'static {
     /// Returns the object of this name, or [`Object::Unchanged`] if its version still is `version`.
     ///

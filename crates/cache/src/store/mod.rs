@@ -1,8 +1,8 @@
 //! The tier that nodes share: results in a bucket, and one object next to them with the purges of all nodes.
 //!
 //! A bucket is slow, may be down, and others may write to it. So a look-up runs as a task of its own and has a
-//! deadline, results are written in the background from a bounded queue, nothing is used without a valid seal, and the
-//! store is not used at all while the purges cannot be read.
+//! deadline, results are written in the background from a bounded queue, nothing is used without a valid seal (a keyed
+//! digest), and the store is not used at all while the purges cannot be read.
 
 pub(crate) mod bucket;
 pub(crate) mod folder;
@@ -44,7 +44,7 @@ pub struct StoreConfig {
     pub bucket: Arc<dyn Bucket>,
     /// Name of the store, for log messages and to distinguish it from other stores.
     pub place: String,
-    /// The secret that all nodes share, from which the keys of seals are derived.
+    /// The secret that all nodes share, from which the keys of seals (keyed digests of objects) are derived.
     pub secret: String,
     /// Revision of the code that makes results. Results of another revision are never used.
     pub revision: String,
@@ -428,9 +428,10 @@ impl Inner {
         }
     }
 
-    /// Adopts the log in `bytes`. Returns whether it has new purges.
+    /// Adopts the purge log in the object `bytes`. Returns whether it has new purges.
     ///
-    /// Logs that are older than a known one or have no valid seal are rejected as `BucketError::Failed`.
+    /// A log that is older than a known one, and an object without a valid seal (a keyed digest), are rejected as
+    /// `BucketError::Failed`.
     fn take(&self, bytes: &[u8], version: Version) -> Result<bool, BucketError> {
         let log = self.sealer.open_purges(bytes).and_then(SharedLog::decode);
         let log = log.ok_or_else(|| {

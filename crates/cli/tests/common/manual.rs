@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::said::said;
 
-/// A command whose help another program prints, and whether this program has its manual page.
+/// A command whose help another program prints, and whether the tested program writes its manual page.
 type Other = (&'static str, bool);
 
 /// Returns each command and subcommand of a program, as its help lists them, without `others`.

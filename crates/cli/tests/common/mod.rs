@@ -73,7 +73,8 @@ impl Served {
         Self::start_at("127.0.0.1:0", command, folder, config)
     }
 
-    /// Starts the server with such a command on this address, and waits until it listens.
+    /// Starts the server on the address `listen`, with a command that ends in the binary's name and with the text
+    /// `config` in `folder/andon.toml`, and waits until it listens.
     pub fn start_at(listen: &str, mut command: Command, folder: &Path, config: &str) -> Self {
         let file = folder.join("andon.toml");
         std::fs::write(&file, config).unwrap();

@@ -47,7 +47,7 @@ struct State {
     refused: AtomicUsize,
     /// The credentials of requests to buckets.
     seen: Mutex<BTreeSet<String>>,
-    /// The valid token of another issuer.
+    /// The only token that the services accept as proof of identity.
     subject: Mutex<String>,
 }
 

@@ -59,9 +59,10 @@ pub(super) struct Writer<'a> {
     below: Option<Frame>,
     /// The latest frame, which is not encoded until the next one is known.
     held_frame: Option<Frame>,
-    /// The frame before the one in `held_frame`, encoded but not written yet, because its duration is not known.
+    /// The frame before the one in `held_frame`, encoded but not written yet, because its duration may still change.
     ready: Option<gif::Frame<'static>>,
-    /// Duration of `ready`, in hundredths of a second.
+    /// Duration of `ready` in hundredths of a second, which the end of the animation may still change. `None` if there
+    /// is no such frame.
     ready_duration: Option<u64>,
 }
 
@@ -130,7 +131,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the frame in `ready` with a duration in hundredths of a second.
+    /// Writes the frame in `ready`, if there is one, with a duration in hundredths of a second. `None` means
+    /// [`SHORTEST`].
     fn write_ready(&mut self, hundredths: Option<u64>) -> Result<()> {
         let Some(mut frame) = self.ready.take() else {
             return Ok(());

@@ -342,7 +342,8 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Returns the offset of the name of a cICP chunk before the pixels whose matrix or range is invalid in a PNG.
+/// Returns the offset of the name of a cICP chunk whose matrix or range is invalid in a PNG. Returns `None` if there is
+/// no such chunk before the pixels.
 pub(super) fn unsound_code_points(bytes: &[u8]) -> Option<usize> {
     let mut chunks = Chunks::of(bytes).ok()?;
     loop {

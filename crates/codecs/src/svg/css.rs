@@ -91,8 +91,8 @@ impl<'a> Css<'a> {
 const SELECTORS: &str = "selectors of style sheets";
 const STYLES: &str = "style attributes";
 
-/// Steps for copying one declaration to an element, and comparing it with the declarations that the element already
-/// has.
+/// Number of [`Steps`] to spend for copying one declaration to an element, and comparing it with the declarations that
+/// the element already has.
 const WRITTEN: u64 = 15;
 
 /// Estimates the number of bytes that the CSS library scans to find the line numbers of all possible errors. For each
@@ -236,7 +236,8 @@ mod tests {
 
     use super::*;
 
-    /// Reads a style sheet and applies it to the innermost of 180 groups.
+    /// Reads a style sheet and applies it to an element inside 180 nested groups. Returns the number of steps that
+    /// applying it took.
     fn applied(sheet: &str) -> Result<u64> {
         let (open, close) = ("<g>".repeat(180), "</g>".repeat(180));
         let text = format!("<svg><style>{sheet}</style>{open}<rect/>{close}</svg>");

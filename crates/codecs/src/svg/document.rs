@@ -143,7 +143,7 @@ pub(super) fn weigh(
     Ok((weight, ground))
 }
 
-/// Time for one step of reading, in ns.
+/// Time in ns for each of the [`Steps`] that are spent while a document is read.
 const STEP: f64 = 10.0;
 
 /// Returns the weight (cost) of drawing the SVG in an image's `data:` URL, or a weight of zero if the URL has no SVG.

@@ -28,8 +28,8 @@ const WORK_PER_PIXEL: f64 = 300.0;
 /// Maximum of the time limit for drawing, in ns, for images of any size.
 const MOST_WORK: f64 = 1.8e9;
 
-/// Maximum time in ns for reading a document before it is drawn, including all repetitions. Reading also strokes
-/// curves, to determine their extent.
+/// Maximum time in ns for reading a document before it is drawn. Elements that others refer to several times are
+/// counted each time. Reading also strokes curves, to determine their extent.
 const READING: f64 = 6e8;
 
 /// Draws the part of an SVG that the window shows. Also returns the characters of its text for which no font has a
@@ -172,8 +172,8 @@ fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
 /// Bytes of memory for an element, including the data for drawing it.
 const UNIT_BYTES: u64 = 700;
 
-/// Cost of drawing, estimated from the length of the text and the size of the image, because the content is unknown
-/// before it is read. A drawing that needs more memory is rejected when it is read.
+/// Cost of drawing an SVG, estimated from the length of the file and the size of the image, because the content is
+/// unknown before it is read. A drawing that needs more memory is rejected when it is read.
 pub(super) const DRAWING: Drawing = Drawing {
     nanos_per_byte: 500,
     nanos_per_pixel: 40,

@@ -30,8 +30,8 @@ impl Ground {
         };
     }
 
-    /// Returns the colour to paint before everything else. Returns `None` if it was set by `background-color`, which
-    /// `usvg` paints itself.
+    /// Returns the colour to paint before everything else. Returns `None` if there is no background colour, or if it
+    /// was set by `background-color`, which `usvg` paints itself.
     pub(super) fn colour(self) -> Option<Color> {
         self.colour.filter(|_| self.is_shorthand)
     }

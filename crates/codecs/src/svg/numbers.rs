@@ -178,7 +178,8 @@ pub(super) fn font_size(value: &str, parent: f32) -> Result<f32> {
     }
 }
 
-/// Returns a stroke width or radius in px, for this font size and for sides of at most `side` px.
+/// Returns a stroke width or radius in px, or 0 if `value` is not a length. `font` is the font size in px, and `side`
+/// an upper bound, in px, on the length that percentages refer to.
 ///
 /// # Errors
 /// `Unsupported` if it is too large.

@@ -417,7 +417,7 @@ impl<'a> Walk<'a, '_> {
         units
     }
 
-    /// Appends edges to those children of an element for whose tag `is_wanted` returns true.
+    /// Appends to `sides` an edge to each child of an element for whose tag `is_wanted` returns true.
     fn children(
         &self,
         parent: usize,

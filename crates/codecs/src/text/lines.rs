@@ -66,7 +66,7 @@ pub(super) struct Cutting {
 }
 
 impl Lines {
-    /// Breaks paragraphs into lines of at most this length, without a limit if it is 0, and with `leading` em of
+    /// Breaks paragraphs into lines of at most `length` em, without a limit if it is 0, and with `leading` em of
     /// additional distance between them.
     pub(super) fn break_paragraphs(
         paragraphs: &[Paragraph<'_>],
@@ -135,23 +135,23 @@ impl Lines {
         ranges
     }
 
-    /// Whether all lines fit into an area of this length and of this width across the lines, without a broken word. 0
-    /// means no limit.
+    /// Whether all lines fit into an area of `length` em along the lines and `across` em across them, without a broken
+    /// word. 0 means no limit.
     pub(super) fn fits(&self, length: f64, across: f64) -> bool {
         let is_short = length <= 0.0 || !self.breaks_words;
         is_short && (across <= 0.0 || self.lines.len() <= self.most(across))
     }
 
-    /// Returns the maximum number of lines within a width across the lines.
+    /// Returns the maximum number of lines within `across` em, measured across the lines.
     fn most(&self, across: f64) -> usize {
         // The tolerance is for boxes whose height is exactly that of a number of lines, because the division is
         // rounded.
         ((across + self.leading) / self.pitch + 1e-6).floor() as usize
     }
 
-    /// Removes the lines that do not fit into an area of this length and of this width across the lines; 0 means no
-    /// limit. Returns the index and the new text of each remaining line that has to be cut, either because it is too
-    /// long or because lines next to it were removed.
+    /// Removes the lines that do not fit into an area of `length` em along the lines and `across` em across them; 0
+    /// means no limit. Returns the index and the new text of each remaining line that has to be cut, either because it
+    /// is too long or because lines next to it were removed.
     pub(super) fn cut(
         &mut self,
         paragraphs: &[Paragraph<'_>],

@@ -45,7 +45,8 @@ struct Pen<'a> {
 }
 
 impl Pen<'_> {
-    /// Returns the position of a point of the font on the image.
+    /// Converts a point of the glyph's outline, in font units with y upwards, to its position on the image, in units
+    /// of `1 / PARTS` px.
     fn point(&self, x: f32, y: f32) -> (i64, i64) {
         let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
         let (left, top) = self.glyph.at;

@@ -171,8 +171,8 @@ fn reaches(lines: &[ShapedLine]) -> [f64; 2] {
     [first, last]
 }
 
-/// Returns the beginning and length of a text along one side of an image. The length is that of the box if there is
-/// one, otherwise that of the lines.
+/// Returns the beginning and length of a text along one side of an image. The length is `area`, that of the text's box,
+/// or, if `area` is 0 because there is no box, that of the `lines`. All lengths are in px.
 fn span(gravity: Anchor, side: u32, margin: f64, area: f64, lines: f64) -> (f64, f64) {
     let length = if area > 0.0 { area } else { lines };
     let side = f64::from(side);

@@ -46,7 +46,7 @@ fn text(text: &str) -> Text<'_> {
     }
 }
 
-/// Loads the fonts in these files of the folder.
+/// Loads the fonts in the files with these names in `folder()`.
 fn fonts(names: &[&str]) -> Fonts {
     let read = |name: &&str| std::fs::read(folder().join(name)).expect("a font");
     let files: Vec<Vec<u8>> = names.iter().map(read).collect();

@@ -1,4 +1,4 @@
-//! Directories of a TIFF, classic or BigTIFF: the numbers of each tag.
+//! Reads the directories of a TIFF, classic or BigTIFF, which contain the values of each tag.
 
 use std::ops::Range;
 
@@ -29,8 +29,8 @@ enum Place {
     At(Range<usize>),
 }
 
-/// The numbers of a tag. They are read from the file on demand, because a list may be as long as the file, and most
-/// lists are read only in part.
+/// The numeric values of a tag. They are read from the file on demand, because a list may be as long as the file, and
+/// most lists are read only in part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers<'a> {
     bytes: &'a [u8],
@@ -171,7 +171,7 @@ impl<'a> Directory<'a> {
         self.values(tag).map(|(_, bytes)| bytes)
     }
 
-    /// Returns all numbers of a tag.
+    /// Returns all numeric values of a tag, or `None` if there is no such tag, or its values are not in the file.
     pub(crate) fn numbers(&self, tag: u16) -> Option<Numbers<'a>> {
         let (each, bytes) = self.values(tag)?;
         Some(Numbers {
@@ -181,13 +181,13 @@ impl<'a> Directory<'a> {
         })
     }
 
-    /// Returns the first number of a tag.
+    /// Returns the first numeric value of a tag, or `None` if it has none.
     pub(crate) fn get(&self, tag: u16) -> Option<u64> {
         let (each, bytes) = self.values(tag)?;
         Some(of(bytes.get(..each)?, self.big_endian))
     }
 
-    /// Returns the first number of a tag, or `absent` if it has none.
+    /// Returns the first numeric value of a tag, or `absent` if it has none.
     pub(super) fn get_or(&self, tag: u16, absent: u64) -> u64 {
         self.get(tag).unwrap_or(absent)
     }

@@ -99,7 +99,8 @@ impl Codec for Tiff {
         }
     }
 
-    /// Returns `png` for images with opacity or few colours, which are not photos, and `jpeg` for others.
+    /// Returns the format to write if a request names none: `png` for images with opacity or few colours, which are not
+    /// photos, and `jpeg` for others.
     fn instead(&self, info: &Info) -> Option<&'static str> {
         Some(if info.alpha || info.palette {
             "png"

@@ -81,7 +81,7 @@ fn lzw(packed: &[u8], length: usize) -> Option<Vec<u8>> {
 }
 
 /// Decodes CCITT fax data to rows of bits, in which black is 1 as in libtiff. Missing lines of Group 3 and 4 data are
-/// white.
+/// white. Returns `None` if lines of modified Huffman data are missing or damaged, or if Group 3 or 4 data has no line.
 fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Option<Vec<u8>>> {
     let Ok(columns) = u16::try_from(width) else {
         return Err(unsupported(format!("fax lines of {width} px")));

@@ -50,7 +50,8 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Returns the cost of decoding, measured with photos on one core. Scaling saves no decoding, only writing.
+/// Returns the cost of decoding, measured with photos on one core. Scaling a lossy image saves no decoding, and takes
+/// additional time.
 pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let pixels = info.pixels();
     if info.model == LOSSY {

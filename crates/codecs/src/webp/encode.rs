@@ -274,7 +274,8 @@ fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<
     Ok(finish_file(out, metadata))
 }
 
-/// Returns the beginning of an extended container, up to and including its ICC profile.
+/// Returns the beginning of an extended container, up to and including its ICC profile. `more` has feature flags in
+/// addition to those for opacity and metadata.
 fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metadata) -> Vec<u8> {
     let mut out = b"RIFF\0\0\0\0WEBP".to_vec();
     let mut features = more;

@@ -232,7 +232,7 @@ fn piece(choose: &mut impl FnMut(usize) -> usize, count: usize) -> String {
     }
 }
 
-/// Returns all documents.
+/// Returns all SVG documents that would cause much work, with their names.
 pub(crate) fn svg() -> Vec<Bomb> {
     let mut bombs = Vec::new();
     let mut add = |name: String, text: String| {

@@ -158,7 +158,7 @@ fn is_image(kind: &Form, request: &ImageRequest) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the URL forms and prefixes by which a target can be interpreted, without weak interpretations.
+    /// Returns the URL form and the path prefix of each strong interpretation (`Reading::is_strong`) of a target.
     fn read(target: &str) -> Vec<String> {
         let probes = Probes::new(&[]).expect("probes");
         let strong = probes

@@ -212,7 +212,7 @@ fn listened(server: &Directive) -> Vec<Address> {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Address {
-    /// `*` for all addresses, or `unix:` and the path of a socket.
+    /// Host name or IP address, `*` for all addresses, or `unix:` and the path of a socket.
     host: String,
     port: String,
 }

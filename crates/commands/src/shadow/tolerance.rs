@@ -7,7 +7,8 @@ pub(crate) struct Tolerance {
     /// Images with a lower structural similarity are different; 1 is identical
     #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
     pub(crate) ssim: f64,
-    /// Images whose widths or heights differ by more than this are different; others are compared at the old one's size
+    /// Images whose widths or heights differ by more than this number of px are different; others are compared at the
+    /// size of the old image
     #[arg(long, value_name = "PX", default_value_t = 0)]
     pub(crate) size_tolerance: u32,
 }

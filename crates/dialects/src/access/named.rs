@@ -1,11 +1,13 @@
-//! The sources that a signed text names by itself. They are found by parsing the text without what the client appended.
+//! The sources that a signed text (the part of a target that a signature covers) names by itself. They are found by
+//! parsing the text without what the client appended.
 
 use super::{Paths, Places, absolute};
 use crate::Dialects;
 use crate::dialect::{HeadersRead, Target};
 use crate::request::Source;
 
-/// The sources that a signed text names, and that a sender with its signature may therefore ask for.
+/// The sources that a signed text (the part of a target that a signature covers) names, and that a sender with the
+/// signature may therefore ask for.
 #[derive(Debug, Default)]
 pub(super) struct NamedSources {
     /// Paths with a leading slash, or URLs. Each stands for itself and for everything below it.
@@ -16,11 +18,12 @@ pub(super) struct NamedSources {
     leaves_open: bool,
 }
 
-/// Segment that is appended to a signed beginning, to see whether it would continue a source's name. It has no meaning
-/// in any dialect.
+/// Path segment that is appended to the signed beginning of a target, to see whether it would continue a source's name.
+/// It has no meaning in any dialect.
 const MARK: &str = "andon-appended-segment";
 
-/// A query that is appended to a signed beginning, because some dialects read a path only if it has a query.
+/// A query that is appended to the signed beginning of a target, because some dialects read a path only if it has a
+/// query.
 const QUERY: &str = "w=1";
 
 impl NamedSources {

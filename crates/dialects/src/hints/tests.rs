@@ -27,7 +27,7 @@ fn dialects(keys: &str) -> Result<Dialects, ConfigError> {
     Dialects::new(&read.expect("a configuration"))
 }
 
-/// What a target resolves to for a JPEG of 2000x1500 px.
+/// Returns the recipe that a target resolves to for a JPEG of 2000x1500 px, if the client sends the headers `sent`.
 fn recipe(dialects: &Dialects, target: &str, sent: &'static [(&str, &str)]) -> String {
     let resolve = Ok::<_, crate::Refusal>;
     let request = dialects.parse_for(target, &Sent(sent), &Nowhere, resolve);

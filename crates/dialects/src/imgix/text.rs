@@ -178,7 +178,8 @@ impl Area {
     }
 }
 
-/// Returns the side or corner of the image at which the text is placed, and its distances from the sides.
+/// Returns two arguments of the effect `text`: the side or corner of the image at which the text is placed (or
+/// `centre`), and its distances from the sides in px, such as `10` or `10x20`.
 fn place(query: &Values, pad: f64, ratio: f64) -> (String, String) {
     let align = query.text("txt-align").unwrap_or("bottom,right");
     let px = |name: &str| {

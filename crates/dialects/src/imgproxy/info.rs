@@ -23,7 +23,7 @@ pub(super) struct Info {
 struct Field {
     /// All names of the option.
     names: &'static [&'static str],
-    /// Whether the keys are in the document unless the option switches them off.
+    /// Whether the option is on if the URL does not contain it.
     always: bool,
     /// Adds the field's keys to the document.
     tell: fn(&SourceAbout, &mut Map<String, Value>),

@@ -215,14 +215,15 @@ pub(super) struct Watermark {
     pub(super) file: Option<String>,
 }
 
-/// Limits that a URL sets. 0: the server's own limit.
+/// Limits that a URL or the configuration sets. 0: only the server's own limit applies, except for `frames`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limits {
     /// Largest source, in megapixels.
     pub(super) resolution: f64,
     /// Largest source file, in bytes.
     pub(super) bytes: u64,
-    /// Whether animations stay animated: with 0 or 1 only a single frame is sent, with more all frames are.
+    /// Number that decides whether animations stay animated: with 0 or 1 only a single frame is sent, with more all
+    /// frames are.
     pub(super) frames: u32,
     /// The longest side of the result, in px.
     pub(super) side: u32,

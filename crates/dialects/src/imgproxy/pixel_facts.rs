@@ -21,8 +21,8 @@ pub(super) enum PixelFact {
 }
 
 impl PixelFact {
-    /// Parses an option about pixels. Returns its key, and the fact that it requests, unless the option switches it
-    /// off. `None` if the option is not about pixels.
+    /// Parses an option of `/info` about pixels. Returns the key of the fact in the JSON document, and the fact, which
+    /// is `None` if the option switches it off. Returns `None` for an option that is not about pixels.
     pub(super) fn read(
         name: &str,
         args: &[&str],
@@ -70,7 +70,7 @@ impl PixelFact {
         format!("orient,fit:100x100,{format}").parse().ok()
     }
 
-    /// Returns the fact's value in the document. `text` is the result of its recipe.
+    /// Returns the fact's value in the JSON document about the source. `text` is the result of the fact's recipe.
     pub(super) fn tell(self, text: &str) -> Value {
         let colours = || serde_json::from_str::<Value>(text).unwrap_or_default();
         match self {

@@ -269,8 +269,8 @@ pub(super) const ALL: &[Row] = &[
         .help("Names a source to use if the other one cannot be had, in base64."),
 ];
 
-/// Writes the options whose values differ from those in `defaults`, pipeline by pipeline. `kinds` selects the kinds of
-/// options.
+/// Writes the options whose values differ from those in `defaults`, pipeline by pipeline. Options are left out if
+/// `kinds` returns false for the part of a request that they change.
 pub(super) fn texts(
     options: &Options,
     defaults: &Options,

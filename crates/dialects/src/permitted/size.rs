@@ -93,7 +93,7 @@ fn is_permitted(lists: &PermittedConfig, (w, h): Size, source_size: Size, shapes
         })
 }
 
-/// Whether one side of `size` follows from the other one by the aspect ratio of the size `of`, rounded in any way.
+/// Whether one side of a size follows from the other one by the aspect ratio of the size `of`, rounded in any way.
 fn has_ratio((w, h): Size, of: Size) -> bool {
     is_near(h, w, (of.1, of.0)) || is_near(w, h, of)
 }

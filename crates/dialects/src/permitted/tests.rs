@@ -41,7 +41,7 @@ fn photo() -> Facts {
     }
 }
 
-/// What a target resolves to for that photo, where no format is chosen by `Accept`.
+/// Returns the recipe that a target resolves to for the image with the facts of `photo`, if `Accept` selects no format.
 fn resolve(dialects: &Dialects, target: &str) -> Result<Recipe, ResolveError> {
     let request = request(dialects, target).unwrap_or_else(|| panic!("{target} is not read"));
     settled(request).rules.resolve(&photo())

@@ -37,7 +37,7 @@ pub(super) struct SmallLightRules {
     pub(super) srgb: bool,
     /// Effects in the order in which they are applied.
     pub(super) effects: Vec<Effect>,
-    /// The quality, as ImageMagick interprets it for each format: 1 to 1000.
+    /// The quality, as ImageMagick interprets it for each format: 1 to 1000. `None`: not specified.
     pub(super) quality: Option<u16>,
     /// Settings for the output except the quality, such as the format.
     pub(super) output: Output,

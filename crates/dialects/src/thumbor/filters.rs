@@ -33,12 +33,13 @@ pub(super) enum Filter {
     Upscale,
     Stretch,
     MaxBytes(u64),
-    /// A focal region, which should stay visible: left, top, right and bottom edge.
+    /// A focal region, which should stay visible: left, top, right and bottom edge, in px; in imagor also as shares of
+    /// the sides. The last two are infinite for a focal point.
     Focal([f64; 4]),
     StripMetadata,
     ToSrgb,
     ToP3,
-    /// Crops to a part: left, top, width and height.
+    /// Crops to a part: left, top, width and height, in px or as shares of the sides.
     Crop([f64; 4]),
     Trim(Trim),
     /// Adds margins in px (left, top, right, bottom) with a background.

@@ -28,7 +28,8 @@ pub(super) struct Overlay {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Size {
     Own,
-    /// The largest size within these percentages of the sides of the image below.
+    /// The largest size within these percentages of width and height of the image below. `None`: the side follows from
+    /// the other one.
     Shares(Option<f64>, Option<f64>),
     /// Width, height, and how the overlay is fitted to them. A side of 0 px follows from the other one.
     Sides(Side, Side, &'static str),

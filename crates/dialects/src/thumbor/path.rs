@@ -14,7 +14,7 @@ pub(super) struct Parts {
     pub(super) debug: bool,
     pub(super) meta: bool,
     pub(super) trim: Option<Trim>,
-    /// The crop: left, top, right and bottom edge.
+    /// The crop: left, top, right and bottom edge, in px; in imagor also as shares of the sides.
     pub(super) crop: Option<[f64; 4]>,
     pub(super) fit: Option<FitIn>,
     pub(super) stretch: bool,

@@ -370,7 +370,7 @@ impl Image {
         (self.width.into(), self.height.into())
     }
 
-    /// Crops to these edges, unless nothing would be left.
+    /// Crops to these edges, which are in px and truncated, unless nothing would be left.
     fn cut(&mut self, [left, top, right, bottom]: [f64; 4]) {
         // `as` truncates and saturates.
         let (left, top) = ((left as u32).min(self.width), (top as u32).min(self.height));

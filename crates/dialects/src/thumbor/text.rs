@@ -201,7 +201,7 @@ const MOST_LEADING: f64 = 1000.0;
 struct Font {
     /// Families and style, separated by commas.
     words: String,
-    /// The size at the end of the text, if there is one.
+    /// Size of the letters in points; `None` if the font does not end in a number.
     size: Option<f64>,
 }
 

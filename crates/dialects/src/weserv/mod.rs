@@ -247,7 +247,7 @@ fn extension_of(source: &Source) -> Option<&str> {
 /// A JSON document about the resulting image.
 #[derive(Debug)]
 struct Json {
-    /// How often an animation is played; 0: forever.
+    /// How often an animation is played; 0: forever; `None`: the URL does not say, and the document says nothing.
     repeats: Option<i32>,
     /// Delays of the frames in ms: one for all frames, or one for each.
     delays: Vec<i32>,

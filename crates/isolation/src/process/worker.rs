@@ -345,7 +345,8 @@ fn space(base: u64, memory: u64) -> u64 {
 /// Bytes of address space for the allocator's overhead and for kept buffers.
 const SLACK: u64 = (64 << 20) + KEPT_BUFFERS;
 
-/// Limits the processor time of a job to at least this many seconds beyond the time that the process has used so far.
+/// Sets a limit on the processor time of this process that leaves at least `seconds` seconds for the next job, in
+/// addition to the time that the process has used so far.
 fn limit_processor_time(seconds: u64) -> io::Result<()> {
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.max(0) as u64;
     // The limit is in whole seconds, so one more covers the second that has begun. The kernel compares the limit with time

@@ -137,7 +137,8 @@ impl Unstuffed {
         Some(bits)
     }
 
-    /// Returns a reader of the first restart interval that begins at bit `position` of the unstuffed data.
+    /// Returns a reader that begins at bit `position` of the unstuffed data, inside the first restart interval, and
+    /// reads the rest of this interval. The reader is empty if there is no such interval.
     pub(super) fn reader_at(&self, position: u32) -> Bits<'_> {
         let bits = self.reader_within(0, position.into());
         bits.unwrap_or(Bits::new(&[]))

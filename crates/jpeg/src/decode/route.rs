@@ -49,7 +49,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Determines these properties for a scan that is decoded into `planes`.
+    /// Determines the properties of a scan that is decoded into `planes`, and of the machine.
     pub(super) fn of(scan: &Scan<'_>, planes: &[PlaneDecoder], cores: &dyn Cores) -> Self {
         let (across, down) = scan.size;
         let planes = || scan.header.components.iter().map(|one| &planes[one.index]);

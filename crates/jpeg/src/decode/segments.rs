@@ -34,8 +34,9 @@ pub(super) struct FrameHeader {
 pub(super) struct ScanComponent {
     /// Index of the component in the frame header.
     pub(super) index: usize,
-    /// Numbers of the DC and AC Huffman tables as stored in the file, 0 to 15.
+    /// Number of the DC Huffman table as stored in the file, 0 to 15.
     pub(super) dc_table: usize,
+    /// Number of the AC Huffman table as stored in the file, 0 to 15.
     pub(super) ac_table: usize,
 }
 

@@ -71,8 +71,8 @@ impl Selection {
         self.side * self.side
     }
 
-    /// Extracts the coefficients that this size needs from `blocks`, which contain those that the larger size `more`
-    /// needs. They are always a subset of these.
+    /// Writes the coefficients of this selection to `output`. They are taken from `blocks`, which contain those of
+    /// `more`: a selection for the same or a larger size, which always includes the coefficients of this one.
     pub(super) fn pick(&self, more: &Self, blocks: &[i16], output: &mut Vec<i16>) {
         output.resize(blocks.len() / more.count() * self.count(), 0);
         match self.side {

@@ -162,7 +162,7 @@ struct Work {
 struct Queue {
     /// Indices of the strips that no worker has taken.
     strips: Range<usize>,
-    /// Number of workers that share these strips.
+    /// Number of workers that take strips, including the one that starts at the top and the requesting thread.
     workers: usize,
 }
 

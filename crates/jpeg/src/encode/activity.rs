@@ -35,10 +35,12 @@ pub(super) fn strengths(plane: Plane<&[u8]>, rows: &Range<usize>) -> Vec<u16> {
     out
 }
 
-/// The value of log₂(16 + activity) for a strength of 0. The activity of a quarter block is the sum of the absolute
-/// differences between its 16 samples and their right and lower neighbours.
+/// The value of log₂(16 + activity) of a block's quietest quarter up to which the block's strength (see [`strengths`])
+/// is 0. The activity of a quarter block is the sum of the absolute differences between its 16 samples and their right
+/// and lower neighbours.
 const QUIET: f32 = 4.0 + 3.84;
-/// The value of log₂(16 + activity) for a strength of 65535.
+/// The value of log₂(16 + activity) of a block's quietest quarter from which on the block's strength (see
+/// [`strengths`]) is 65535, the maximum.
 const BUSY: f32 = 4.0 + 8.84;
 
 /// Approximates log₂ by interpolating linearly between powers of two. The result is at most 0.09 too small.

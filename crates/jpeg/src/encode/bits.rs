@@ -144,7 +144,8 @@ mod tests {
         writer.finish()
     }
 
-    /// Returns the bytes of a file that holds a 7 and then these bits, stuffed.
+    /// Returns the bytes of a file that consists of a byte 7 and then the bits in `expected` (digits 0 and 1), filled
+    /// up with ones to whole bytes and stuffed.
     fn stuffed(mut expected: String) -> Vec<u8> {
         while !expected.len().is_multiple_of(8) {
             expected.push('1');

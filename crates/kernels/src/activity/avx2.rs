@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-/// Processes as many of the first blocks as whole registers cover, and returns their number.
+/// AVX2 version of [`super::quieter_halves`] for as many of the first blocks as whole registers cover. Returns the
+/// number of these blocks.
 ///
 /// # Safety
 /// The processor must support AVX2. All rows must be as long as the first one, and `quiet` must have a value for each

@@ -2,7 +2,8 @@
 
 use std::arch::aarch64::*;
 
-/// Processes as many of the first blocks as whole registers cover, and returns their number.
+/// NEON version of [`super::quieter_halves`] for as many of the first blocks as whole registers cover. Returns the
+/// number of these blocks.
 ///
 /// # Safety
 /// The processor must support NEON. All rows must be as long as the first one, and `quiet` must have a value for each

@@ -144,7 +144,7 @@ impl Tables {
 }
 
 /// Returns the upper halves of the products of unsigned 16-bit words. Inline assembly, because the compiler turns the
-/// intrinsic into 32-bit multiplications here, which took a tenth of the time.
+/// intrinsic into 32-bit multiplications here, which accounted for a tenth of the running time.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn upper_half(a: __m512i, b: __m512i) -> __m512i {

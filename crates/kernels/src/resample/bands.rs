@@ -155,14 +155,14 @@ type Along<S, B, const N: usize> = unsafe fn([*const B; N], &Weights<S>, &mut [S
 struct Ring<'a, S: Resampled, B> {
     passes: &'a Passes<S, B>,
     source: Source<'a, S>,
-    /// Number of words of a step, which is one for each column.
+    /// Number of words of a step (one or two converted source rows): one for each column.
     wide: usize,
-    /// Number of steps in the ring: as many as a result row needs at most. The source rows of a result row never begin
-    /// or end before those of earlier result rows, so no step is overwritten too soon.
+    /// Number of steps (one or two source rows each) in the ring: as many as a result row needs at most. The source
+    /// rows of a result row never begin or end before those of earlier result rows, so no step is overwritten too soon.
     steps: usize,
     samples: Vec<u32>,
-    /// Index in `samples` at which the first step begins. It is aligned to a cache line, or every load would touch two
-    /// lines.
+    /// Index in `samples` at which the first step (one or two converted source rows) begins. It is aligned to a cache
+    /// line, or every load would touch two lines.
     start: usize,
 }
 
@@ -171,7 +171,7 @@ struct Ring<'a, S: Resampled, B> {
 struct Needs {
     first: usize,
     end: usize,
-    /// Range within the list of steps of the band.
+    /// Range of the result row's steps (one or two source rows each) in the list of steps of the band.
     steps: Range<usize>,
 }
 

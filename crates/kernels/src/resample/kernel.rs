@@ -107,11 +107,11 @@ pub(super) struct Curve {
     samples: Box<[[f64; 2]; SIZE]>,
 }
 
-/// Samples of the table per unit. Linear interpolation between them has an error of about 1e-6, a fiftieth of that of
-/// rounding weights to 14 bits.
+/// Samples of a kernel's table per output sample (per input sample when enlarging). Linear interpolation between them
+/// has an error of about 1e-6, a fiftieth of that of rounding weights to 14 bits.
 pub(super) const DENSITY: f64 = 1024.0;
 
-/// Number of samples in a table: room for a support of 3, and one unit more.
+/// Number of samples in a kernel's table: room for a support of 3 output samples, and for one output sample more.
 const SIZE: usize = 4096;
 
 /// How far beyond its support a curve keeps its last value, in samples of the table. Distances are computed with

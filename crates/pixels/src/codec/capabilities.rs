@@ -35,8 +35,8 @@ pub trait Parts: Send + Sync {
     fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost>;
 
     /// Reads the file once and records where decoding can start, so that parts of the image can later be decoded
-    /// without the rest. The index is a byte string that only this codec understands, to be kept with the file's state.
-    /// `how.scales` is ignored. Returns `None` if the file cannot be indexed, for example because it is damaged.
+    /// without the rest. The index is a byte string that only this codec understands, and that is valid only for this
+    /// file. `how.scales` is ignored. Returns `None` if the file cannot be indexed, for example because it is damaged.
     ///
     /// # Errors
     /// `Limit`, `Interrupted`.

@@ -60,8 +60,8 @@ pub trait Encoder: Send + Sync {
         false
     }
 
-    /// Returns the quality for new images that should not inherit their source's quality, in a format that otherwise
-    /// inherits it (see `inherits_quality`).
+    /// Returns the quality that `encode` uses if none is requested or inherited; `None` if the codec does not report
+    /// it.
     fn default_quality(&self) -> Option<u8> {
         None
     }
@@ -82,7 +82,7 @@ pub trait Encoder: Send + Sync {
         false
     }
 
-    /// Writes animations; `None` for formats of still images.
+    /// Returns the encoder of animations in this format; `None` for formats of still images.
     fn animation(&self) -> Option<&dyn AnimationEncoder> {
         None
     }

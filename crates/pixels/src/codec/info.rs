@@ -40,8 +40,8 @@ pub struct Info {
     pub progressive: bool,
     /// Whether the file holds metadata besides the description of its colours: EXIF, XMP, IPTC or comments.
     pub metadata: bool,
-    /// Bytes that decoding allocates in addition to the frame at any scale, where they do not follow from the image's
-    /// size alone.
+    /// Bytes that decoding at any scale allocates in addition to the frame, as far as they do not follow from the
+    /// image's size; 0 if all of them do.
     pub decoder_bytes: u64,
     /// Nanoseconds that decoding a frame takes beyond what follows from its size and the file's length, for example for
     /// coded frames that are never shown.

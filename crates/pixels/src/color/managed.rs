@@ -82,9 +82,10 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
     serialize(&of_space(space)?)
 }
 
-/// Serializes a profile with a fixed creation date, so that the same image yields the same bytes at any time.
+/// Serializes a profile with a fixed creation date, so that the same image yields the same bytes at any time. `None` if
+/// the profile cannot be encoded.
 ///
-/// It is marked as version 2: Firefox ignores profiles of version 4, but reads everything in this one.
+/// The profile is marked as version 2: Firefox ignores profiles of version 4, but reads everything in this one.
 pub(super) fn serialize(profile: &ColorProfile) -> Option<Icc> {
     let mut file = profile.encode().ok()?;
     file.get_mut(8..12)?.copy_from_slice(&[2, 0x40, 0, 0]);
@@ -115,8 +116,9 @@ fn of_space(space: Space) -> Option<ColorProfile> {
     profile.red_trc.is_some().then_some(profile)
 }
 
-/// Returns the profile by which colours of `space` are converted to other spaces. These cannot hold HDR light brighter
-/// than white, so for an HDR space white is placed where ITU-R BT.2408 puts it, and brighter light is rolled off.
+/// Returns the profile by which colours of `space` are converted to other spaces; `None` if no profile can describe
+/// `space`. The other spaces cannot hold HDR light brighter than white, so for an HDR space white is placed where ITU-R
+/// BT.2408 puts it, and brighter light is rolled off.
 fn display_profile(space: Space) -> Option<ColorProfile> {
     let mut profile = of_space(space)?;
     let light: fn(f64) -> f64 = match space.transfer {

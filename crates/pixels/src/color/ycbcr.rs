@@ -131,7 +131,8 @@ pub(super) fn gray([r, g, b]: [f32; 3]) -> f32 {
     weigh(BT601.y, r, g, b)
 }
 
-/// Returns the three samples of an RGB colour in a range and matrix.
+/// Returns the three YCbCr samples of a colour in this range and matrix; green, blue and red for the identity matrix.
+/// Red, green and blue are given as full-range samples of type `T`.
 pub(super) fn sample<T: Sample>([r, g, b]: [f32; 3], range: Range, matrix: Matrix) -> [f32; 3] {
     let parts = match Mix::of(matrix) {
         Some(mix) => [mix.y, mix.cb, mix.cr].map(|shares| weigh(shares, r, g, b)),

@@ -1,4 +1,5 @@
-//! Measurements of a source's pixels that recipes need before sizes and positions can be planned. Each kind has a file.
+//! Measurements of a source's pixels that recipes need before sizes and positions can be planned. Each kind of
+//! measurement has a file of its own.
 //!
 //! Images of more than a few megapixels are measured on a reduced decode, where the format has one. When the border of
 //! an animation is measured, every frame is examined.

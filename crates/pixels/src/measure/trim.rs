@@ -50,9 +50,11 @@ pub(super) struct Trim {
     corner: (bool, bool),
     /// The colour that the border is compared with; `None`: that of the pixel in the corner.
     colour: Option<[u8; 3]>,
-    /// The pixel that the border is compared with: by default, the one in the corner of the first frame.
+    /// The pixel that the border is compared with: by default, the one in the corner of the first frame. `None` until
+    /// the first frame is examined.
     ground: Option<[f32; 4]>,
-    /// Bounds of what is not border in any frame so far: left and top, then right and bottom px, all inclusive.
+    /// Bounds of the pixels that are not border in any frame so far: left and top, then right and bottom px, all
+    /// inclusive. `None` while all pixels are border.
     bounds: Option<[u32; 4]>,
 }
 

@@ -159,7 +159,8 @@ fn below(at: u32, place: i64, side: u32) -> Option<u32> {
     at.filter(|&at| at < side)
 }
 
-/// Blends each sample of an overlay by itself.
+/// Replaces each colour sample of an overlay by its blend with the sample of the image below; red, green and blue are
+/// blended independently of each other.
 fn blended<T: Sample>(
     icon: &mut Planes<T>,
     image: &Planes<T>,
@@ -188,7 +189,8 @@ fn blended<T: Sample>(
     }
 }
 
-/// Blends the three samples of each px of an overlay together.
+/// Replaces the colour of each px of an overlay by its blend with the colour of the image below; red, green and blue
+/// are blended together.
 fn blended_together<T: Sample>(
     icon: &mut Planes<T>,
     image: &Planes<T>,

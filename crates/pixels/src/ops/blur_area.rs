@@ -92,7 +92,8 @@ struct Area {
     filter: Filter,
 }
 
-/// Strongest chroma subsampling. Parts that begin at a multiple of it begin at a sample of each plane.
+/// Strongest chroma subsampling along one axis, in px per sample. Parts that begin at a multiple of it begin at a
+/// sample of each plane.
 const THINNEST: u32 = 4;
 
 impl Area {

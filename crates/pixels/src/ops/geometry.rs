@@ -31,7 +31,8 @@ pub(super) const SIGMA: Arg = Arg::number("sigma", 0.0, MAX)
     .default("0")
     .help("standard deviation; 0: nothing happens");
 
-/// Largest value of any of the numbers: beyond it, an image becomes one flat colour.
+/// Largest radius and sigma in px, and largest amount and threshold. With a larger sigma, an image becomes one flat
+/// colour.
 const MAX: f64 = 1000.0;
 
 /// Smallest sigma, in px, that still moves a sample by half a 16-bit level.

@@ -123,7 +123,8 @@ const SPREAD: u64 = 100;
 const SPREAD_EACH: u32 = 6;
 
 impl OverlayStage {
-    /// Parses an `over` or `overlay` effect; the arguments of `over` are the first ones of `overlay`.
+    /// Parses an `over` or `overlay` effect; the arguments of `over` are the first ones of `overlay`. Returns `None`
+    /// for an overlay of opacity 0, which changes nothing.
     pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
             let [

@@ -33,7 +33,8 @@ pub(super) struct Draft<'a> {
     pub(super) encode: Encode,
     /// The search for the quality, if the recipe asks for one. Set before any rule is applied.
     pub(super) search: Option<Search>,
-    /// The source's gain map.
+    /// The decoder and the header of the source's gain map; `None` if there is none, or if other frames than the first
+    /// are read.
     pub(super) gain_map: Option<(&'static dyn GainMaps, GainHeader)>,
     /// Size of the source file in bytes.
     pub(super) file: usize,
@@ -44,7 +45,8 @@ pub(super) struct Draft<'a> {
     pub(super) output_orientation: Orientation,
     /// Whether the result is the source's own bytes. Set in phase 1.
     pub(super) is_copy: bool,
-    /// The turn that follows the first crop and scaling of the decoded image. Set in phase 1.
+    /// The turn that follows the first crop and scaling of the decoded image; `None` if the image is not turned then.
+    /// Set in phase 1.
     pub(super) turn: Option<Box<dyn Stage>>,
     /// The traits (such as model and depth) of the planes when the source is decoded at full scale. Set between the two
     /// phases of rules.
@@ -270,8 +272,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Takes all runs of the recipe but the first ([`Runs::rest`]) and returns their stages, for an image with these
-    /// traits. The stages do not depend on the image's model.
+    /// Takes the recipe's effects and the geometric steps between them ([`Runs::rest`]), and returns their stages. The
+    /// image has these traits after its first crop, scaling and turn; the stages do not depend on its model.
     fn later_stages(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         let mut size = self.runs.first.size();

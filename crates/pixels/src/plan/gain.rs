@@ -21,7 +21,7 @@ pub(crate) struct GainMapPlan {
     pub(crate) scales: Scales,
     /// The stages that process the map.
     pub(crate) stages: Vec<Box<dyn Stage>>,
-    /// The quality to write the gain map at.
+    /// The quality to write the gain map at; `None` for the default of the result's format.
     pub(crate) quality: Option<u8>,
     /// The parameters that control how the map brightens the result.
     pub(crate) params: GainParams,

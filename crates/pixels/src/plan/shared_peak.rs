@@ -12,7 +12,8 @@ use crate::plan::Holding;
 #[derive(Clone, Debug)]
 pub struct SharedPeak {
     threads: usize,
-    /// The scales at which frames are decoded, and the size in bytes of the one frame for each.
+    /// The decoded frames: the scales at which each is decoded, and its size in bytes. The scales are `None` for a
+    /// frame that cannot be shared, such as a part of an image.
     frames: Vec<(Option<Scales>, u64)>,
     /// Largest number of bytes in use while decoding, in addition to all frames.
     decoding: u64,

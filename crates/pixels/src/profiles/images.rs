@@ -89,7 +89,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Tiff<'a> {
-    /// Returns the readable entries of the directory at offset `at`.
+    /// Returns the readable entries of the directory at offset `at`; `None` if that offset lies outside the block.
     fn directory(&self, at: usize) -> Option<Vec<Entry<'a>>> {
         let count = usize::from(self.u16(at)?);
         let entries = (0..count).map_while(|index| {
@@ -124,7 +124,8 @@ impl<'a> Tiff<'a> {
         })
     }
 
-    /// Returns the entries of the directory that an entry points to.
+    /// Returns the readable entries of the directory that an entry points to; `None` if the entry's value is not an
+    /// offset within the block.
     fn pointed(&self, entry: &Entry<'_>) -> Option<Vec<Entry<'a>>> {
         let at: [u8; 4] = entry.value.try_into().ok()?;
         let at = match self.is_big() {

@@ -99,7 +99,7 @@ mod tests {
     const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
     const DRONE: &str = "http://www.dji.com/drone-dji/1.0/";
 
-    /// Coordinates, by namespace and name.
+    /// XMP properties whose names alone reveal that they hold GPS data or coordinates, each by namespace and name.
     const POINTS: [(&str, &str); 7] = [
         (EXIF, "GPSLatitude"),
         (EXIF, "GPSLongitude"),

@@ -86,7 +86,7 @@ pub(crate) fn luma_shares(model: Model) -> [f64; 3] {
     [red, 1.0 - red - blue, blue]
 }
 
-/// Returns the levels of black and white, and half the range of chroma.
+/// Returns the luma of black and of white, and half the range of chroma, all in levels of 255.
 fn levels_of(range: Range) -> (f64, f64, f64) {
     match range {
         Range::Full => (0.0, 255.0, 127.5),

@@ -171,7 +171,8 @@ fn a_colour_shows_around_a_mask() {
     }
 }
 
-/// Samples of a slope tell the position that they come from.
+/// The overlay is a linear gradient, so that each sample of the result tells the position in the overlay that it comes
+/// from.
 #[test]
 fn an_overlay_that_covers_a_size_is_its_middle_scaled() {
     let ground = flat(Model::Rgb, Depth::U16, 90, 90, BLUE);
@@ -279,7 +280,8 @@ fn what_shows_through_a_image_counts_as_white_in_its_mean() {
     assert_eq!(at(15), [255.0, 128.0, 128.0]);
 }
 
-/// Computes the backdrop in floating point: the part is enlarged by bilinear interpolation, then blurred by a Gaussian.
+/// Computes plane `index` of a backdrop in floating point, in 8-bit levels: the part of the canvas where the image lies
+/// is enlarged by bilinear interpolation, then blurred by a Gaussian with a standard deviation of `sigma` px.
 fn blurred_by_hand(source: &Frame, index: usize, sigma: f64) -> Vec<Vec<f64>> {
     let read = |x: f64, y: f64| {
         let clamp = |at: f64, low: f64, high: f64| at.clamp(low, high);

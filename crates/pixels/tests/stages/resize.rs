@@ -178,7 +178,8 @@ fn large_planes_are_filtered_in_bands_without_a_seam() {
     }
 }
 
-/// Returns the position in px of a vertical edge from `left` to `right`, computed from the sum of the samples.
+/// Returns the position in px of a vertical edge between the levels `left` and `right`, computed from the sum of the
+/// samples.
 fn edge(plane: &Plane, px_per_sample: f64, left: f64, right: f64) -> f64 {
     let y = plane.height() / 2;
     let share = |x| (level(plane, x, y) - right) / (left - right);

@@ -72,7 +72,8 @@ fn squares_of_whole_chroma_samples_leave_chroma_thin_and_others_do_not() {
     assert!(frames_differ(&odd, &expected) < 2.5);
 }
 
-/// Returns how much of each pixel lies inside, by sampling many points.
+/// Returns how much of pixel (`x`, `y`) lies inside a shape, 0 to 1, by sampling many points. `within` tells whether a
+/// point lies inside.
 fn covered(x: u32, y: u32, within: impl Fn(f64, f64) -> bool) -> f64 {
     let points = (0..32).flat_map(|v| (0..32).map(move |u| (u, v)));
     let place = |at: u32, sub: u32| f64::from(at) + (f64::from(sub) + 0.5) / 32.0;
@@ -479,7 +480,7 @@ fn an_area_is_blurred_as_the_whole_would_be_and_the_rest_stays() {
     }
 }
 
-/// Returns the lightness of a gray level.
+/// Returns the CIELAB lightness (0 to 100) of an sRGB gray level (0 to 255).
 fn lightness(level: f64) -> f64 {
     let v = level / 255.0;
     let light = if v <= 0.04045 {

@@ -106,7 +106,7 @@ pub(crate) fn frame(
     Frame::new(model, width, height, planes.collect(), None).unwrap()
 }
 
-/// Returns a value that is smooth and uneven at once, and the same in every run.
+/// Returns a pseudo-random 8-bit level for a plane and position, the same in every run.
 pub(crate) fn noise(index: usize, x: u32, y: u32) -> f64 {
     let mut hash = x.wrapping_mul(0x9E37_79B1) ^ y.wrapping_mul(0x85EB_CA77) ^ (index as u32) << 9;
     hash = (hash ^ hash >> 15).wrapping_mul(0x2C1B_3C6D);
@@ -114,7 +114,7 @@ pub(crate) fn noise(index: usize, x: u32, y: u32) -> f64 {
     f64::from((hash ^ hash >> 16) % 256)
 }
 
-/// Returns slow waves, like the chroma of photos.
+/// Returns an 8-bit level of slow waves, like the chroma of photos, for a plane and position.
 pub(crate) fn waves(index: usize, x: u32, y: u32) -> f64 {
     let phase = index as f64 + f64::from(x) * 0.11 + f64::from(y) * 0.07;
     128.0 + 60.0 * phase.sin() + 40.0 * (f64::from(y) * 0.13 - f64::from(x) * 0.05).cos()
@@ -140,7 +140,7 @@ pub(crate) fn difference(a: &Plane, b: &Plane) -> f64 {
     greatest
 }
 
-/// Returns the greatest difference of two frames in any plane.
+/// Returns the greatest difference of two frames in any plane, alpha included, in 8-bit levels.
 pub(crate) fn frames_differ(a: &Frame, b: &Frame) -> f64 {
     let pairs = a
         .planes

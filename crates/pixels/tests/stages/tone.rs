@@ -12,7 +12,7 @@ fn luma([r, g, b]: [f64; 3]) -> f64 {
     0.299 * r + 0.587 * g + 0.114 * b
 }
 
-/// Returns CIELAB's L, a and b of sRGB levels, by the definitions.
+/// Returns CIELAB's L, a and b of sRGB levels from 0 to 255, by the definitions.
 fn lab(rgb: [f64; 3]) -> [f64; 3] {
     let [r, g, b] = rgb.map(|level| match level / 255.0 {
         level if level <= 0.04045 => level / 12.92,
@@ -44,7 +44,7 @@ fn of_lab([l, a, b]: [f64; 3]) -> [f64; 3] {
     })
 }
 
-/// The formula of an effect, from levels of red, green and blue to levels of the result.
+/// The formula of an effect, from 8-bit levels of red, green and blue to those of the result.
 type Formula = fn([f64; 3]) -> [f64; 3];
 const FORMULAS: &[(&str, Formula)] = &[
     ("gray", |rgb| [luma(rgb); 3]),
@@ -196,7 +196,8 @@ fn every_model_shows_what_red_green_and_blue_would() {
     }
 }
 
-/// Returns colours that remain within the gamut, however they are mixed.
+/// Returns an 8-bit level for a plane and position, so close to 128 that the colours remain within the gamut in every
+/// model.
 fn mild(index: usize, x: u32, y: u32) -> f64 {
     128.0 + (waves(index, x, y) - 128.0) / if index == 0 { 2.0 } else { 8.0 }
 }

@@ -49,7 +49,8 @@ fn every_sample_goes_where_it_should() {
     }
 }
 
-/// Creates a 4:2:2 image whose chroma slopes with the middle of the px that it stands for.
+/// Creates a 4:2:2 image in which every plane is the same linear gradient. Each chroma sample has the gradient's value
+/// in the middle of the px that it spans.
 fn slope(width: u32, height: u32) -> Frame {
     let value = |x: f64, y: f64| 60.0 + 2.0 * x + y;
     frame(

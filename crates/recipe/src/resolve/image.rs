@@ -21,9 +21,9 @@ pub(crate) struct Image<'a> {
     pub(crate) scaled: bool,
     /// Device pixels per CSS pixel.
     pub(crate) dpr: f64,
-    /// The area that later crops keep in view.
+    /// What later crops keep in view, unless they name a gravity; `None` if no step has set a focus.
     pub(crate) focus: Option<Focus>,
-    /// The focus point, in px of the current image.
+    /// The focus point, in px of the current image; it has a meaning only if `focus` is [`Focus::At`].
     pub(crate) point: (f64, f64),
     /// Centre of the area that draws the eye, in px of the current image; `None` if it was not measured.
     pub(super) salient: Option<(f64, f64)>,

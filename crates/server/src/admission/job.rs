@@ -25,7 +25,8 @@ pub(super) struct Job {
 /// A job that was taken from the queue, with the id that it had in the queue.
 pub(super) type NumberedJob = (u64, Job);
 
-/// Runs a job to its end, starting from its decoded frame if there is one. `Cores` lends parts of it to idle threads.
+/// Runs a job to its end, starting from its decoded frame if there is one; an error of decoding ends the job. `Cores`
+/// lends parts of the job to idle threads.
 pub(super) type Run = Box<dyn FnOnce(&dyn Cores, Option<Result<Decoded, Error>>) -> JobEnd + Send>;
 
 /// The end of a job, of which its request has not been notified yet.

@@ -19,7 +19,7 @@
 //!
 //! | Rule, in this order | Status | Label |
 //! |---|---|---|
-//! | the source is larger than the memory for sources; at step 10, the plan's peak than that for jobs | 422 | `limit` |
+//! | the source exceeds the memory for sources; at step 10, the plan's peak exceeds that for jobs | 422 | `limit` |
 //! | each worker thread is at a job whose deadline passed over 10 s ago | 503 | `stuck` |
 //! | `queue` (1024) requests, and one for each idle worker thread, are admitted and not running | 503 | `queue` |
 //! | 1 to 15 of these begin with the same source, or no work is ahead | admitted | |
@@ -36,9 +36,9 @@
 //!   admitted job waits until the deadline; it is withdrawn if its client leaves.
 //! - A 503 is the same status in every dialect (`RequestRecord::error_reply_with`, `handler/record.rs`;
 //!   `response/mod.rs`): one line, or the dialect's own body for errors, with `no-store` and `Retry-After`: 1 to 60 s
-//!   by the predicted wait, 1 s for `stuck`. All requests that joined get it. It is not remembered and gets no fallback
-//!   image. If the store has the result, that is sent instead, and so is a stale result of an origin within
-//!   `stale_if_error`.
+//!   by the predicted wait, 1 s for `stuck`. All requests that have joined one task (step 5) get its 503, which is not
+//!   remembered and gets no fallback image. If the store has the result, that is sent instead, and so is a stale result
+//!   of an origin within `stale_if_error`.
 //! - Admission never refuses hits, a 304 for known facts, renewals that end in 304, redirects, unchanged files once the
 //!   end of the image in them is known, health, readiness, metrics, purges and the dashboard.
 //! - Other refusals: connections over the limit (`http/connections.rs`; 32 of them get one response each, 503 unless it

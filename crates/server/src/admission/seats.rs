@@ -21,7 +21,8 @@ thread_local! {
     pub(super) static SEAT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The existing worker threads by their indexes. A thread keeps its index from its start to its end.
+/// The existing worker threads by their indexes; `None` for a free index. A thread keeps its index from its start to
+/// its end.
 #[derive(Debug, Default)]
 pub(super) struct Seats(Vec<Option<Seat>>);
 
@@ -92,12 +93,14 @@ impl Seats {
         }
     }
 
-    /// Returns the deadlines of all results of the current work of the thread with the index `place`.
+    /// Returns the deadlines of all results of the current work of the thread with the index `place`; `None` if there
+    /// is no such thread.
     pub(super) fn deadlines(&self, place: usize) -> Option<Arc<[Deadline]>> {
         Some(self.0.get(place)?.as_ref()?.deadlines.clone())
     }
 
-    /// Returns the current job of each thread, in the order of their indexes.
+    /// Returns the current job of each existing thread, in the order of their indexes; `None` for a thread that is idle
+    /// or runs a part of another thread's job.
     pub(super) fn all(&self) -> Vec<Option<AtWork>> {
         let seats = self.0.iter().flatten();
         seats.map(|seat| seat.work.clone()).collect()

@@ -1,4 +1,4 @@
-//! The predicted costs of a job: by its plan, and on this machine.
+//! The predicted costs of a job: those of its plan, and those after calibration for this machine.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Work {
 /// The predicted costs of a job on this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Price {
-    /// Predicted time of the job on one thread, without help.
+    /// Predicted time of the job on one worker thread, without help from idle ones.
     pub time: Duration,
     /// The part of `time` that decoding takes. Jobs that share a decode spend it only once.
     pub decode: Duration,

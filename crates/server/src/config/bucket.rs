@@ -29,7 +29,8 @@ pub struct BucketConfig {
     pub account: Option<String>,
     /// The store's URL without the bucket. The default is the URL of Amazon, Google or the Azure account.
     pub endpoint: Option<BaseUrl>,
-    /// Where the credentials come from if no environment variable is named for them.
+    /// Where the credentials come from if no key names an environment variable for them. With `None`, the bucket is
+    /// then read anonymously.
     pub credentials: Option<Credentials>,
     /// The environment variable that holds the access key ID of S3 or the account key of Azure. Without any
     /// credentials, the bucket is read anonymously.
@@ -171,7 +172,7 @@ impl BucketConfig {
         }
     }
 
-    /// Returns those keys of the table that name environment variables with credentials.
+    /// Returns the keys with which this bucket's configuration names environment variables that hold credentials.
     fn named_keys(&self) -> impl Iterator<Item = &'static str> {
         [
             ("access_key_env", &self.access_key_env),

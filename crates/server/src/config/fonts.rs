@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::ConfigError;
 
-/// The `[fonts]` table: which fonts text is drawn with, in `text:` and in SVG.
+/// The `[fonts]` table: which fonts text is drawn with, by the word `text` of recipes and in SVG images.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FontsConfig {

@@ -33,8 +33,8 @@ pub struct LimitsConfig {
     /// Maximum bytes of one metadata block after decompression.
     pub metadata_bytes: Bytes,
     /// Maximum processor time of one result according to its plan, before the correction for this machine. Small
-    /// sources have less, see [`Limits::check_cpu`]; zero means no limit. It applies where a client waits, not to idle
-    /// requests or results made ahead for a store.
+    /// sources have less, see [`Limits::check_cpu`]; zero means no limit. It does not apply to results that are made at
+    /// idle priority, or for a store before any client requests them.
     pub cpu: Span,
     /// What happens to sources that are truncated or damaged.
     pub broken: Broken,

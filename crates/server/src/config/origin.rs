@@ -162,7 +162,7 @@ pub enum Files {
 /// Settings that all remote origins have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoteConfig {
-    /// Maximum number of simultaneous requests to the origin.
+    /// Maximum number of simultaneous requests to the origin; `None` means 32.
     pub fetches: Option<usize>,
     /// Maximum number of requests to the origin per second. Further requests wait for their turn.
     pub fetches_per_second: Option<NonZeroU32>,

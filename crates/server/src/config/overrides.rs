@@ -221,7 +221,11 @@ impl Override {
         secrets(&Table::from_iter([(self.path[last].clone(), value)]))
     }
 
-    /// Sets the key in a table.
+    /// Sets the key of this environment variable to the variable's value in `table`, which is the whole configuration.
+    /// The variable `ANDON_ROOT` replaces all origins with a folder.
+    ///
+    /// # Errors
+    /// If the key leads through a value that is neither a table nor a list, or through a list index that is too large.
     fn set(&self, table: &mut Table) -> Result<(), ConfigError> {
         if self.name == ROOT {
             let root = std::path::absolute(&self.value);

@@ -30,7 +30,7 @@ pub enum DefaultFormat {
     /// The format of the source.
     #[default]
     Source,
-    /// The best format that the client accepts, as with `of=auto`.
+    /// The best format that the client accepts, as with the option `of=auto` of small_light URLs.
     Auto,
 }
 

@@ -145,7 +145,7 @@ pub(crate) struct App {
     pub(crate) metrics_allow: AllowedClients,
     /// Whether clients with loopback addresses are local. See [`Config::loopback_is_local`].
     pub(crate) loopback_is_local: bool,
-    /// Clients that may see the page with the images of the folder.
+    /// Clients that may see the page at `/` with the images of the folder served there.
     pub(crate) folder_allow: AllowedClients,
     /// Time limit for answering one request, including waiting.
     pub(crate) timeout: Duration,
@@ -156,7 +156,7 @@ impl App {
     ///
     /// On a reload, everything that bounds the load on the machine is taken over from the app `before`, unchanged until
     /// [`App::resize`]: threads, memory, slots for files and learned durations. The cache is taken over as well, unless
-    /// its tiers have moved.
+    /// the disk tier has another path, a tier was switched on or off, or the settings of the shared store differ.
     pub(crate) fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],

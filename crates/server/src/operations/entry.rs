@@ -17,7 +17,7 @@ use crate::trace::Trace;
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) time: SystemTime,
-    /// The client's address.
+    /// The client's address; `None` if it is unknown.
     pub(crate) client: Option<Peer>,
     pub(crate) method: Method,
     pub(crate) target: Uri,

@@ -58,7 +58,8 @@ impl Folder {
     }
 
     /// Returns the type of the file at a path. `listed_type` is its type in the listing of its folder. The file itself
-    /// is examined only if the listing does not state a type, or if it is a symbolic link for which `is_named` is true.
+    /// is examined only if the listing does not state a type, or if it is a symbolic link with a name that is searched
+    /// for (`is_named`).
     fn kind(&self, path: &str, listed_type: FileType, is_named: bool) -> FileType {
         let is_link = listed_type == FileType::Symlink;
         if listed_type != FileType::Unknown && !(is_link && is_named) {

@@ -164,6 +164,6 @@ impl Bucket for ObjectBucket {
     }
 }
 
-/// Minimum length of the secret in bytes.
+/// Minimum length in bytes of the secret that all nodes share (`store.secret_env`).
 const LEAST_SECRET: usize = 16;
 const RETRY: Duration = Duration::from_secs(2);

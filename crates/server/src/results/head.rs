@@ -35,7 +35,8 @@ pub(crate) struct Head {
 
 impl Head {
     /// Creates the head of responses to `asked` with `entry`. `canonical` is the canonical target if it differs from
-    /// the requested one, and `words` is the `Cache-Control` of the operator's rule for the source today.
+    /// the requested one, and `words` is the `Cache-Control` of the operator's rule for the source in the current
+    /// configuration, which may differ from that under which `entry` was stored.
     pub(crate) fn of(
         entry: &Arc<Entry>,
         asked: &SettledRequest,

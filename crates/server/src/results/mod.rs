@@ -5,13 +5,14 @@
 //!
 //! # Where a result is cached
 //!
-//! Every cache and table that a request passes, roughly in its order: name, content, bound, file (below
-//! `crates/server/src/` unless it says otherwise). Tables are of one type, `andon_cache::Table`: exact in its bound,
-//! evicted by SIEVE, and with a lifetime where one follows the bound. A test compares the names with the code.
+//! Every cache and table that a request passes, roughly in the order in which it passes them: name, content, bound,
+//! file (below `crates/server/src/` unless it says otherwise). Tables are of one type, `andon_cache::Table`: exact in
+//! its bound, evicted by SIEVE, and with a lifetime where one follows the bound (`negative` is `cache.negative`). A
+//! test compares the names with the code.
 //!
 //! ```text
 //!  request ──► TargetCache     targets → request, key, response head     8192             results/variant.rs
-//!                │ first time, or first after a purge: which whole pixels are they?
+//!                │ first time, or first after a purge: which recipe in whole pixels is it?
 //!                │  FactsTable     source → size, format …; also on disk by [cache] memory results/caching/facts.rs
 //!                │  headers        one per header being read (joins)                      results/making/resolving.rs
 //!                ▼
@@ -56,18 +57,20 @@
 //!                                  (joins)
 //! ```
 //!
-//! A result's **key** is: origin, source path, revision, the recipe in whole pixels, and what its dialect says of
-//! answers (`results/caching/name.rs` writes it, and a test freezes it); of results that may show text also the name of
-//! the fonts. So equal requests share one result in whichever dialect and spelling they come. Where a client's headers
-//! (hints) have made something else of a URL than it states by itself, the key has the URL's tag, too: a purge by URL
-//! then ends that result, and no other one. Where pixels decide the size (`trim`), key and ETag have the recipe before
-//! that. A request comes to whole pixels by the facts of its source that were seen last, so a hit needs no source; a
-//! source that changes its size gives other facts, and so another key. The **ETag** is: revision, recipe in whole
-//! pixels (and fonts), and the version of its source and its overlay images: date and length, or what the origin says
-//! (`request/conditional.rs`). Machines with the same configuration and files have the same keys and tags. The revision
-//! counts changes of results: `andon_pixels::REVISION` and `Format::revision`, held by golden tests over hashed results
-//! (`tests/revision.rs` in both crates). A purge by URL, source, prefix or tag (`request/purge.rs`) becomes a rule in
-//! `crates/cache/src/purge.rs`; overlay images count as sources.
+//! A result's **key** is: origin, source path, revision, the recipe in whole pixels, and the other properties of the
+//! request on which the result depends, such as whether its format was negotiated (`results/caching/name.rs` writes the
+//! key, and a test freezes it); for results that may show text, also the name of the fonts. So equal requests share one
+//! result, in whichever dialect and spelling they are written. If a client's headers (hints) have changed the recipe
+//! that a URL states by itself, the key has the URL's tag, too: a purge by URL then removes that result, and no other
+//! one. If pixels of the source decide the size (`trim`), key and ETag have the unresolved rules of the request in
+//! place of the recipe in whole pixels. A request is resolved to whole pixels by the facts of its source that were seen
+//! last, so a hit needs no source; a source whose size changes has other facts, and so its results have another key.
+//! The **ETag** is: revision, recipe in whole pixels (and fonts), and the versions of the source and the overlay
+//! images: date and length, or what the origin says (`request/conditional.rs`). Machines with the same configuration
+//! and files have the same keys and tags. The revision counts changes of results: `andon_pixels::REVISION` and
+//! `Format::revision`, held by golden tests over hashed results (`tests/revision.rs` in both crates). A purge by URL,
+//! source, prefix or tag (`request/purge.rs`) becomes a rule in `crates/cache/src/purge.rs`; overlay images count as
+//! sources.
 
 pub(crate) mod caching;
 pub(crate) mod head;

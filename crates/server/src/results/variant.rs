@@ -27,7 +27,7 @@ pub(crate) struct RequestVariant {
     pub(crate) asked: SettledRequest,
     /// Key under which the facts of the source are stored.
     pub(crate) facts: Key,
-    /// Key of the computation until the recipe is resolved to pixels.
+    /// Key by which requests share the computation of the result until the recipe is resolved to whole pixels.
     pub(crate) unresolved: Key,
     /// The canonical recipe; `None` for a file that is served unchanged.
     pub(crate) recipe: Option<Arc<str>>,

@@ -198,7 +198,8 @@ impl FileRules {
         self.add(key, folder_of(&real), FileAccess::Read);
     }
 
-    /// Permits reading the files that the environment names for a bucket with credentials of the platform.
+    /// Permits reading the credential files of a bucket that uses the credentials of the cloud platform, such as a token
+    /// file that an environment variable names. Permits nothing for other buckets.
     fn add_credentials(&mut self, key: &str, store: Store, bucket: &BucketConfig) {
         if let Some(Credentials::Platform) = bucket.credentials {
             for file in credential_files(store, &Environment::of_process()) {

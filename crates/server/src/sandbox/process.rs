@@ -19,7 +19,8 @@ use seccompiler::{BackendError, BpfProgram, apply_filter_all_threads};
 
 use andon_isolation::confine::syscalls::{Calls, Condition, is, is_not, lacks, said};
 
-/// Refuses the listed system calls to all threads, for the rest of the process.
+/// Installs seccomp filters for all threads, for the rest of the process. They refuse system calls that the server does
+/// not need, such as those in [`REFUSED`].
 ///
 /// # Errors
 /// If the kernel has no seccomp.
@@ -186,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs `try_out` on a thread of its own to which the filters apply from its start.
+    /// Runs `try_out` on a thread of its own to which the seccomp filters apply from its start.
     fn restricted<T: Send + 'static>(try_out: impl FnOnce() -> T + Send + 'static) -> T {
         let trying = thread::spawn(|| {
             for filter in filters().unwrap() {

@@ -68,7 +68,8 @@ impl Responder {
             || app.readiness.is_stopping()
     }
 
-    /// Answers a request with the current configuration. On a connection over the limit this is its only request.
+    /// Answers a request with the current configuration. On a connection that exceeds a limit on connections, it is the
+    /// only request that is answered.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
         let headers = request.headers();
@@ -372,7 +373,8 @@ const MOST_STREAMS: u32 = 100;
 /// Maximum number of reset streams at a time on one HTTP/2 connection; more of them end it.
 const MOST_RESETS: usize = 20;
 
-/// How long a connection over the limit may take for the head of its request, which it should have ready.
+/// How long a client whose connection exceeds a limit on connections may take for the head of its request, which it
+/// should have ready.
 const OVER_LIMIT_HEAD: Duration = Duration::from_secs(1);
 
 /// Bytes that hyper buffers for one direction: the head of a request, with room for what came right behind it, or the

@@ -48,7 +48,8 @@ pub(crate) fn connections(config: &Config) -> usize {
     limit.min((descriptors.saturating_sub(reserve) / 2).max(FEWEST))
 }
 
-/// Descriptors for logs, folders, the cache, and the few connections over the limit.
+/// Number of descriptors reserved for logs, folders, the cache, and the few connections that are accepted over a limit
+/// on connections.
 const OUR_OWN: usize = 96;
 
 /// Minimum number of connections that are allowed, even if the system does not grant enough descriptors for them.

@@ -19,7 +19,8 @@ pub(super) struct Place {
 /// A bound address: its listeners, and what they serve.
 pub(super) struct Bound {
     pub(super) place: Place,
-    /// One listener per I/O thread, or a single one if the socket cannot be split.
+    /// One listener per I/O thread; a single one for a Unix socket or an inherited socket, or if the system does not
+    /// allow more.
     pub(super) listeners: Vec<Listener>,
     /// Whether the socket belongs to another process too, and goes on collecting connections after this server has
     /// closed it.
@@ -57,7 +58,8 @@ impl Bound {
     }
 }
 
-/// Binds all `places`, each with `split` listeners if its socket can be split.
+/// Binds all `places`, each with `split` listeners, among which the system distributes new connections. Unix sockets
+/// and inherited sockets have a single listener, and so do addresses for which the system does not allow more.
 ///
 /// # Errors
 /// The first address that cannot be bound.

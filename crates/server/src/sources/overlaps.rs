@@ -14,8 +14,9 @@ struct Overlap {
     /// The folder's path below the folder of overlay images, with a slash at its end; empty if it is that folder
     /// itself. Names of overlay images in the folder begin with it.
     name: String,
-    /// The folder's path as sources have it, with the origin's prefix and a slash at its end. It takes the place of
-    /// `name`.
+    /// The path of the folder when it is requested as sources: the origin's prefix and the folder's path below the
+    /// origin's root, with a slash at the end. The name of an overlay image becomes the path of a source if this
+    /// replaces `name` in it.
     path: String,
 }
 

@@ -105,8 +105,8 @@ pub(crate) fn current() -> Option<Arc<Trace>> {
     TRACE.try_with(Clone::clone).unwrap_or_default()
 }
 
-/// Joins the lists of all `tracestate` headers, in their order. Returns `None` if there are none, or if the list is longer
-/// than every system has to pass on.
+/// Joins the lists of all `tracestate` headers, in their order. Returns `None` if there are none, if one is not ASCII
+/// text, or if the joined list is longer than [`LONGEST_STATE`].
 fn state(headers: &HeaderMap) -> Option<HeaderValue> {
     let lists: Option<Vec<&str>> = headers
         .get_all(TRACESTATE)

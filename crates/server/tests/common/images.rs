@@ -40,7 +40,7 @@ pub fn samples(plane: &Plane) -> &[u8] {
     plane.as_u8().expect("8 bits").samples()
 }
 
-/// A frame of red, green and blue as `of` has them: by plane and place.
+/// Returns an RGB frame. `of` returns a sample by the number of its plane (0 to 2) and its index in the plane.
 pub fn rgb(width: u32, height: u32, of: impl Fn(u32, u32) -> u8) -> Frame {
     let planes = (0..3).map(|plane| grid(width, height, |at| of(plane, at)));
     Frame::new(Model::Rgb, width, height, planes.collect(), None).expect("a frame")
@@ -94,7 +94,8 @@ pub fn jpeg(width: u32, height: u32, progressive: bool) -> Vec<u8> {
     written("jpeg", &frame, &how)
 }
 
-/// An animation of such frames, each of which stays for so many hundredths of a second.
+/// Returns an animation in the format `name` with `frames` frames of this size, each of which is shown for `hundredths`
+/// hundredths of a second.
 pub fn animation(name: &str, (width, height): (u32, u32), frames: u32, hundredths: u32) -> Vec<u8> {
     let head = Head {
         width,

@@ -55,7 +55,8 @@ impl House {
         Self::built(keys, furnish, true)
     }
 
-    /// A server as with a configuration file, where a client with a loopback address may be anybody's.
+    /// Starts a server as with a configuration file: clients with loopback addresses do not count as local, because a
+    /// proxy may connect from such an address, too.
     pub fn configured(keys: &str) -> Self {
         Self::built(keys, |_| {}, false)
     }
@@ -218,12 +219,12 @@ pub fn trick_target(name: &str) -> String {
 }
 
 impl House {
-    /// Puts an image there whose decoder waits at the gate.
+    /// Writes an image to `name` below the images' root. Its decoder waits at the returned gate.
     pub fn put_gate(&self, name: &str) -> Gate {
         self.put_gate_that("wait", name)
     }
 
-    /// Puts an image there that does as it is told at the gate.
+    /// Writes a trick image to `name` below the images' root. `word` says what it does at the returned gate.
     pub fn put_gate_that(&self, word: &str, name: &str) -> Gate {
         let (gate, content) = Gate::that(word, &self.folder.path().join(name));
         self.put(name, content);

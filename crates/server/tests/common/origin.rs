@@ -100,7 +100,7 @@ impl Drop for Origin {
 }
 
 impl Shared {
-    /// One request per connection.
+    /// Answers the only request of a connection.
     fn converse(&self, mut stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
         let (mut tag, mut head) = (None, String::new());

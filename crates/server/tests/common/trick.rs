@@ -15,7 +15,7 @@ use andon_pixels::{
 
 pub struct Trick;
 
-/// An image that waits.
+/// The gate at which decoders of an image wait until it is open.
 pub struct Gate(PathBuf);
 
 /// What has happened at a gate.
@@ -36,7 +36,7 @@ impl Gate {
         Self::that("wait", path)
     }
 
-    /// A gate of this name, and the image that does as it is told there.
+    /// A gate of this name, and the content of the image that does there what `word` says, such as `wait`.
     pub fn that(word: &str, path: &Path) -> (Self, String) {
         (
             Self(path.to_owned()),

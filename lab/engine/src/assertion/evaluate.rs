@@ -1,4 +1,4 @@
-//! Evaluating a variant's assertions in a block or in its counting pass.
+//! Evaluating a variant's assertions in a block, or in the pass that counts its system calls.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,8 +65,8 @@ impl Assertions {
         }
     }
 
-    /// Returns the readings of the assertions at the end of the window, while the server still runs. Assertions that
-    /// need the counting pass have no result yet.
+    /// Returns the readings of the assertions at the end of the window, while the server still runs. Assertions about
+    /// system calls have no result yet, because these are counted in a pass of their own.
     #[must_use]
     pub fn readings(mut self, server: &Launched, cost: &ServerCost) -> Vec<Reading> {
         self.look(server);
@@ -77,7 +77,7 @@ impl Assertions {
     }
 }
 
-/// Evaluates the assertions that need the counting pass, and leaves out the others.
+/// Evaluates the assertions about system calls by the calls that were counted in `rows`, and leaves out the others.
 ///
 /// # Errors
 /// See [`Assertion::parse`].

@@ -157,7 +157,9 @@ mod tests {
     use super::*;
     use crate::variant::expand;
 
-    /// Fills a work directory for the first variant. Returns the directory or the error message.
+    /// Fills a work directory for the first variant of a scenario. `files` are the names and texts of the files in the
+    /// scenario's folder, and `text` is what the scenario adds to a minimal `[server]`. Returns the directory or the
+    /// error message.
     fn furnished(files: &[(&str, &str)], text: &str) -> Result<tempfile::TempDir, String> {
         let folder = tempfile::tempdir().expect("folder");
         for (name, text) in files {

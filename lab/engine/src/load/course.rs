@@ -110,8 +110,9 @@ impl Course {
     }
 }
 
-/// Moves the load from phase to phase, from outside the client's threads, until its end. The result and the bodies of
-/// the returned value are left empty.
+/// Moves the load from phase to phase, from outside the client's threads, until its end. `threads` is the number of
+/// these threads, and `began` the time at which ramp-up began. The result and the bodies of the returned value are left
+/// empty.
 pub(super) fn conduct(drive: &Drive<'_>, shared: &Shared, threads: u32, began: Instant) -> Driven {
     let course = &shared.course;
     let ramp = drive.load.ramp.duration();

@@ -15,7 +15,8 @@ pub(super) trait Stop: Send + Sync + 'static {
 pub(super) enum Next {
     /// Send another request.
     Send {
-        /// Whether the request belongs to the measured window, if that ends after a number of requests.
+        /// Whether the request begins within the measured window and, if the window ends after a number of requests,
+        /// is one of that number.
         counts: bool,
     },
     /// End: there is nothing more to send.

@@ -31,7 +31,8 @@ const LABEL: usize = 37;
 /// Width of a ratio with its interval, in characters.
 const RATIO: usize = 26;
 
-/// Returns tables with the results of all variants, as many as are needed, then one with the connection times.
+/// Returns tables with the results of all variants beside the baseline, as many tables as the width [`ROOM`] requires,
+/// then one with the connection times if there are any.
 pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     let all: Vec<&Summary> = input.variants().collect();
     let Some((baseline, others)) = all.split_first() else {

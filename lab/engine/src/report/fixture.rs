@@ -263,7 +263,7 @@ pub(super) fn failing() -> Owned {
     owned
 }
 
-/// A run with the usual number of blocks, none of which reached its measured window.
+/// A run of two variants with six pairs for each comparison. All blocks failed before their measured windows.
 pub(super) fn only_failures() -> Owned {
     let mut run = fixture::run(2, 6, |_| {});
     for block in &mut run.blocks {

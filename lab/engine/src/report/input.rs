@@ -60,7 +60,7 @@ impl<'a> ReportInput<'a> {
         Some(summary.urls.get(url as usize)?.url.as_str())
     }
 
-    /// Returns a sentence that no block was measured, or `None` if at least one was.
+    /// Returns a sentence which says that no block was measured, or `None` if at least one was.
     pub(super) fn nothing_measured(&self) -> Option<&'static str> {
         let measured = self.run.blocks.iter().any(|block| block.failure.is_none());
         (!measured).then_some("No block reached its measured window.")

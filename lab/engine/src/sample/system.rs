@@ -64,7 +64,7 @@ pub(super) fn tick() -> f64 {
     1.0 / rustix::param::clock_ticks_per_second().max(1) as f64
 }
 
-/// Returns the shortest step observed between two readings of the clock, in seconds.
+/// Returns the shortest step observed between two readings of the monotonic clock ([`Instant`]), in seconds.
 pub(super) fn clock_resolution() -> f64 {
     let steps = (0..100).filter_map(|_| {
         let first = Instant::now();

@@ -29,7 +29,7 @@ pub(super) struct Tree {
     members: Vec<Pid>,
 }
 
-/// The sums of one pass over all members of the tree.
+/// CPU time, major page faults, memory and threads of a server, summed in one pass over the processes of its tree.
 #[derive(Default)]
 struct Sum {
     user: u64,
@@ -102,8 +102,8 @@ impl Tree {
         self.members = sum.pids;
     }
 
-    /// Sums over all members, parents before their children. If a process ends meanwhile, its use is thus missed rather
-    /// than counted twice, and the sum's `whole` is false.
+    /// Sums up what all processes of the tree have used, parents before their children. If a process ends meanwhile,
+    /// its use is thus missed rather than counted twice, and the sum's `whole` is false.
     fn sum(&self) -> Sum {
         let mut sum = Sum {
             whole: true,

@@ -160,7 +160,8 @@ impl Threshold {
     }
 
     /// Narrows the bracket by the result of a short trial and chooses the next level: twice or half the level while one
-    /// end of the bracket is unknown, then the geometric mean of both ends.
+    /// end of the bracket is unknown, then the geometric mean of both ends. `level` is the logarithm of the trial's
+    /// level, and `good` is whether the share of late requests was at most the allowed one.
     fn narrow(&mut self, level: f64, good: bool) {
         let Bracket { good: low, bad } = &mut self.bracket;
         match good {

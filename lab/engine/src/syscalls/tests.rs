@@ -45,7 +45,8 @@ fn by_each(scenario: &Scenario, look: impl Fn(&Pass)) {
     }
 }
 
-/// Returns a scenario that starts Python's HTTP server with the given `handler` and counts 20 requests.
+/// Returns a scenario that starts Python's HTTP server and counts 20 requests. `python` is the path of the interpreter,
+/// `handler` the Python code of the request handler's methods, and `rest` is appended to the scenario's text.
 fn scenario(python: &str, handler: &str, rest: &str) -> Scenario {
     let text = format!(
         "[server]\nready = {{ timeout = '60s' }}\nstop = {{ grace = '20s' }}\n\

@@ -35,8 +35,9 @@ fn answers() -> Vec<Answer> {
     rows.iter().map(answer).collect()
 }
 
-/// Size in px at which positions are compared, and the tolerance in px.
+/// Font size in px at which positions are compared.
 const SIZE: f64 = 64.0;
+/// Maximum difference in px between positions that count as equal.
 const TOLERANCE: f64 = 1.0 / 64.0;
 
 #[test]

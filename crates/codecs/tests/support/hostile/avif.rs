@@ -1,5 +1,5 @@
-//! AVIFs with multiplied bitstreams and items: the units of an image from our own encoder, in a container with
-//! arbitrary statements.
+//! AVIFs that repeat parts of a bitstream, or items: the units (OBUs) of an image from our own encoder, in a container
+//! that may declare any sizes and items.
 
 /// Returns one unit of a bitstream, of this type and payload.
 pub(crate) fn obu(kind: u8, payload: &[u8]) -> Vec<u8> {

@@ -6,7 +6,7 @@ use super::{Compat, rules, sane, strict};
 use crate::small_light::rules::layout::Layout;
 
 /// The source's size, options, and the outcome: the result's size, with the image's place on its canvas if it has one;
-/// `original`; or `nothing`.
+/// `original` if the source is sent unchanged; or `nothing` if there is no result.
 const VECTORS: &[(&str, &str, &str)] = &[
     ("400x300", "dw=200,dh=200", "200x150"),
     ("400x300", "dw=200,dh=200,da=s", "266x200"),
@@ -310,8 +310,9 @@ fn size(text: &str) -> (u32, u32) {
     (w.parse().expect(text), h.parse().expect(text))
 }
 
-/// Returns the size at which libjpeg decodes if ImageMagick is given `hint` (its denominator, converted to eighths and
-/// rounded up), without the doubling of smaller images.
+/// Returns the size in px at which libjpeg decodes an image of this size if ImageMagick is given the size `hint`. The
+/// scale is 1/D, rounded up to eighths, where D is the whole number of times that `hint` fits into the image. A smaller
+/// image keeps its size: it is not doubled as in ngx_small_light.
 fn hinted((width, height): (u32, u32), hint: (u32, u32)) -> (u32, u32) {
     let denominator = (width / hint.0).min(height / hint.1).max(1);
     let eighths = 8u32.div_ceil(denominator);

@@ -31,7 +31,8 @@ pub(super) struct Job {
     rows: u32,
     /// Number of rows, as counted by `rows`, that make up a row of MCUs of the image.
     rows_per_mcu: u32,
-    /// Indices of the earlier jobs. Each of them must have finished a row before this job processes that row.
+    /// Indices of the jobs that this job depends on: those for earlier scans of the same coefficients or, if this job
+    /// makes samples, those for scans of the component. They must have finished a row before this job processes it.
     pub(super) predecessors: Vec<usize>,
 }
 

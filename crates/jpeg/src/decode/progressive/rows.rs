@@ -10,7 +10,8 @@ use crate::decode::segments::FrameHeader;
 
 /// The coefficients of one row of a component's blocks, to which the scans add.
 pub(super) struct BlockRow {
-    /// `selection.count()` coefficients per block. Empty until the first scan reaches the row.
+    /// The coefficients of the row's blocks: those that the largest requested size needs. Empty until the first scan
+    /// reaches the row.
     pub(super) values: Buffer<i16>,
     /// The number of coefficients that the row will hold.
     pub(super) count: usize,

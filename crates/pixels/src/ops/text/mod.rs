@@ -143,7 +143,7 @@ struct Style {
     leading: f64,
     outline: Option<Outline>,
     shadow: Option<Shadow>,
-    /// Clockwise angle in degrees.
+    /// Clockwise angle by which the lines of the text are turned, in degrees.
     turn: f64,
     /// Whether the middle of the text stays in place when its lines are turned.
     keeps_middle: bool,
@@ -202,6 +202,7 @@ impl Style {
     }
 
     /// Returns the gaps around a repeated text: the distance to the next copy, and the room for outline and shadow.
+    /// `None` if the text is not repeated.
     fn room(&self) -> Option<Room> {
         let reach = self.outline.map_or(0.0, |line| line.width.ceil())
             + self.shadow.as_ref().map_or(0.0, Shadow::reach);

@@ -203,7 +203,8 @@ fn shrink<T: Sample>(chroma: &mut [Grid<T>], factor: f32) {
     }
 }
 
-/// Maps every sample by `curve`, with a lookup table.
+/// Maps every sample by `curve`, with a lookup table. `curve` gets and returns shares of full scale; results are
+/// clamped to 0..=1.
 fn look_up<T: Sample>(grids: &mut [Grid<T>], curve: impl Fn(f64) -> f64) {
     let full = f64::from(T::MAX.float());
     let levels = 0..=T::MAX.float() as u32;
@@ -219,7 +220,7 @@ fn look_up<T: Sample>(grids: &mut [Grid<T>], curve: impl Fn(f64) -> f64) {
     }
 }
 
-/// Maps every pixel of red, green and blue planes.
+/// Maps every pixel of red, green and blue planes. `map` gets and returns red, green and blue as shares of full scale.
 #[inline(always)]
 fn each<T: Sample>(rgb: &mut [Grid<T>], map: impl Fn([f32; 3]) -> [f32; 3]) {
     let [r, g, b] = rgb else { return };

@@ -63,7 +63,9 @@ pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
     draft.info.frames == 1 && !changes && !has_settings
 }
 
-/// Whether the source meets the goal of the encoder. A copy loses nothing, so it counts as a lossless result.
+/// Whether a copy of the source meets the goal that the recipe sets for the encoder, if any: a maximum size is met if
+/// the source file is small enough, whereas a quality or a score always requires encoding. The option `lossless` does
+/// not, because a copy loses nothing.
 fn keeps_goal(draft: &Draft<'_>) -> bool {
     match draft.recipe.output.goal {
         None => true,

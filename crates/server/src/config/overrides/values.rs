@@ -1,4 +1,5 @@
-//! The values of variables, which are parsed as the types of the keys' defaults.
+//! The values of environment variables that override keys of the configuration. Each is parsed as the type of its key's
+//! default.
 
 use std::sync::LazyLock;
 
@@ -22,8 +23,8 @@ pub(super) fn default(path: &[String]) -> Option<&'static Value> {
     table.get(last)
 }
 
-/// Returns the names of the variables of all keys in a table of defaults. Each consists of `above`, `between` and the
-/// key in upper case. In names of keys in inner tables, `__` follows the inner table's name.
+/// Returns the names of the environment variables that override the keys in a table of defaults. Each name consists of
+/// `above`, `between` and the key in upper case. In names of keys in inner tables, `__` follows the inner table's name.
 pub(super) fn names(table: &Table, above: &str, between: &str) -> Vec<String> {
     let name = |key: &str| format!("{above}{between}{}", key.to_ascii_uppercase());
     let of = |(key, value): (&String, &Value)| match value {

@@ -1,4 +1,4 @@
-//! Writes the page with the images of the folder.
+//! Writes the HTML of the page at `/` with the images of the folder served there.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;

@@ -135,7 +135,7 @@ fn known_facts(facts: Option<Facts>) -> Known<'static> {
     }
 }
 
-/// The data of an explanation apart from the plan.
+/// The data from which the playground explains a recipe, apart from the recipe's plan.
 struct Explainer {
     translator: Arc<Translator>,
     resolver: Arc<Resolver>,
@@ -148,8 +148,8 @@ struct Explainer {
 }
 
 impl Explainer {
-    /// Returns the whole explanation as JSON. `rehearsal` contains the planned request and the recipe of its lossless
-    /// counterpart, or the error because of which there is no plan.
+    /// Returns all that the playground shows about the recipe before it is rendered, as JSON. `rehearsal` contains the
+    /// planned request and the recipe of its lossless counterpart, or the error because of which there is no plan.
     fn explain(&self, rehearsal: Result<(Rehearsal, Recipe), Error>) -> Value {
         let (plan, facts) = match &rehearsal {
             Ok((rehearsal, reference)) => {

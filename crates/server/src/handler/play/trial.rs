@@ -1,4 +1,5 @@
-//! Image requests of the playground. They are planned, rendered and scored like all others, and never cached.
+//! Image requests of the playground. They are planned and rendered like all others. Their results may be scored, and
+//! are never cached.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +20,8 @@ use crate::response::{self, Reply};
 use crate::results::making::{Allowance, Holds, Rehearsal};
 
 impl App {
-    /// Renders the image and returns it.
+    /// Applies the recipe in `query` to the image in `body` or, without a body, to the source that `query` names.
+    /// Returns the resulting image.
     pub(super) async fn rendering(
         &self,
         query: Query,
@@ -45,7 +47,8 @@ impl App {
         Ok(reply)
     }
 
-    /// Renders the image, and returns its length in bytes and its score as JSON.
+    /// Renders an image as [`App::rendering`] does. Returns as JSON its length in bytes, its media type, its
+    /// SSIMULACRA2 score in comparison with a lossless result, and the durations of the stages in milliseconds.
     pub(super) async fn scoring(
         &self,
         query: Query,

@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps the records of events.
+    /// A layer of `tracing` that collects the log records of all events, for a test to examine.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<Value>>>);
 

@@ -21,7 +21,7 @@ pub(super) struct Platform {
 
 /// The result of a provider.
 pub(super) enum Found<K> {
-    /// Credentials, and the time at which they expire.
+    /// Credentials, and the time at which they expire; `None` if they do not.
     Issued(K, Option<SystemTime>),
     /// The provider is not configured here, for this reason.
     Absent(String),

@@ -38,7 +38,8 @@ pub(crate) struct SettledRequest {
     pub(crate) request: Arc<ImageRequest>,
     /// Whether the answer depends on `Accept`.
     pub(crate) negotiated: bool,
-    /// Whether the format is still one of several acceptable ones.
+    /// Whether the format is still open: the facts of the source decide which of the acceptable formats the result
+    /// gets.
     pub(crate) is_open: bool,
 }
 

@@ -103,7 +103,8 @@ where
 {
     /// Creates the cache and the tables. Needs a tokio runtime. `shares` decides how many bytes of results and sources
     /// are cached in memory, whatever the configuration says. The cache of `former` is used again if its tiers are in
-    /// the same places; it keeps its sizes until [`Results::resize`].
+    /// the same places and the settings of the shared store are the same; it keeps its sizes until
+    /// [`Results::resize`].
     pub(crate) fn new(
         config: &Config,
         names: Names,

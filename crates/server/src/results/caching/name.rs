@@ -66,17 +66,19 @@ impl TextFonts {
     }
 }
 
-/// Words by which recipes and rules that write text are recognized: each contains at least one of them. If rules
-/// contain such a word with another meaning, their results needlessly get other keys when the fonts change, which is
-/// harmless.
+/// Words by which recipes and unresolved [`Rules`] that draw text into an image are recognized: the text of each
+/// contains at least one of them. If rules contain such a word with another meaning, their results needlessly get other
+/// keys when the fonts change, which is harmless.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
-/// What the purge tag of a URL is computed from: recipes in whole pixels, or rules, with the format left open.
+/// What the purge tag of a URL is computed from, with the format left open: the text of a recipe in whole pixels or, if
+/// pixels have to be measured before the size is known, of the unresolved [`Rules`].
 struct TagInputs {
-    /// The recipe or rules of the request, with the format left open.
+    /// The request's recipe in whole pixels or its unresolved [`Rules`] as text, with the format left open.
     any_format: String,
-    /// The recipe or rules that the URL states by itself, if the request's headers changed them. The result then has a
-    /// key of its own: another URL may lead to the same recipe, and a purge of one URL must not purge the other.
+    /// The recipe or unresolved [`Rules`] that the URL states by itself, as text, if the request's headers changed
+    /// them. The result then has a key of its own: another URL may lead to the same recipe, and a purge of one URL must
+    /// not purge the other.
     stated: Option<String>,
 }
 
@@ -146,7 +148,7 @@ impl Names {
         })
     }
 
-    /// Resolves a request for an unchanged file, whose key does not depend on facts.
+    /// Resolves a request for an unchanged file, whose key does not depend on the facts of the source.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
         let tag_inputs = TagInputs {
@@ -209,7 +211,8 @@ impl Names {
     }
 
     /// Returns the parts of a key: origin, source, `text`, and further properties of the request on which the result
-    /// depends, such as `exact`. The format is settled and part of the text.
+    /// depends, such as `exact`, which says whether the result is sent even if it is larger than the source. The format
+    /// is settled and part of the text.
     fn parts(&self, asked: &SettledRequest, exact: bool, text: String) -> [String; 4] {
         let request = &asked.request;
         let source = &request.source;
@@ -255,8 +258,9 @@ fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     rules.with_output(output)
 }
 
-/// Returns the text of a request's rules before they are resolved. Rules that `[permitted]` limits may be refused
-/// later, so they share neither a computation nor a result with the same rules without limits.
+/// Returns the text of a request's [`Rules`] before they are resolved to whole pixels. Rules that the configuration's
+/// table `[permitted]` limits may be refused later, so they share neither a computation nor a result with the same
+/// rules without limits.
 fn unresolved(request: &ImageRequest) -> String {
     let text = request.rules.text();
     match request.is_limited {

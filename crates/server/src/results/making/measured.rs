@@ -178,7 +178,7 @@ impl Maker {
 const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H: Send + Sync + 'static> Task<H> {
-    /// Admits this task, and then calls `look` with the bytes on a worker thread.
+    /// Admits this task, and then calls `look` with the source's bytes on a worker thread.
     ///
     /// # Errors
     /// The errors of admission and of `look`.

@@ -48,7 +48,8 @@ const SRCSET: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
 
 /// Number of files that have been requested at [`KNOWN_SIDE`] before the measurement of `Work::Second` begins.
 const KNOWN: usize = 32;
-/// Size in px at which files have been requested before the measurement of `Work::Second` begins.
+/// Side in px of the square into which files were fitted when they were requested before the measurement of
+/// `Work::Second`.
 const KNOWN_SIDE: u32 = 800;
 /// Number of sizes in which `Work::Second` requests each file.
 const SECOND_SIZES: usize = 8;
