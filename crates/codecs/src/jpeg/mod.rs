@@ -237,10 +237,6 @@ impl Encoder for Jpeg {
         true
     }
 
-    fn default_quality(&self) -> Option<u8> {
-        Some(encode::DEFAULT_QUALITY)
-    }
-
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         cost::encoding(width, height, traits, how)
     }

@@ -93,10 +93,6 @@ impl Encoder for RemoteEncoder {
         self.remote.inner.inherits_quality()
     }
 
-    fn default_quality(&self) -> Option<u8> {
-        self.remote.inner.default_quality()
-    }
-
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, encode: &Encode) -> Cost {
         let cost = self.remote.inner.encode_cost(width, height, traits, encode);
         match self.remote.workers.isolation.writes {

@@ -60,12 +60,6 @@ pub trait Encoder: Send + Sync {
         false
     }
 
-    /// Returns the quality that `encode` uses if none is requested or inherited; `None` if the codec does not report
-    /// it.
-    fn default_quality(&self) -> Option<u8> {
-        None
-    }
-
     /// Estimates the cost of encoding a frame of this size.
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost;
 

@@ -457,10 +457,6 @@ impl Encoder for Fake {
         matches!(self.name, "jpeg" | "webp")
     }
 
-    fn default_quality(&self) -> Option<u8> {
-        (self.name == "jpeg").then_some(92)
-    }
-
     fn encode_cost(&self, width: u32, height: u32, _: Traits, _: &Encode) -> Cost {
         Cost {
             nanos: 2 * u64::from(width) * u64::from(height),
