@@ -61,8 +61,8 @@ pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Checks and decodes a whole file. `None` unless `encode` wrote exactly these bytes, for this key and this era of the
-/// purge log. The body shares the buffer of `file`.
+/// Checks and decodes a whole file. `None` unless `encode` wrote exactly these bytes, for this key and for the purge log
+/// with this `era` (a random number that each new log gets). The body shares the buffer of `file`.
 pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     let file = Bytes::from(file);
     if check(&[file.get(CHECKED_FROM..)?]) != file[MAGIC.len()..CHECKED_FROM] {

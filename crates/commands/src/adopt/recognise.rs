@@ -146,8 +146,8 @@ fn preference(suits: Suits, prefix: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the forms and prefixes of a log, with the number of targets of each, then the numbers of files and of
-    /// others.
+    /// Returns what is recognised in these targets of a log: a line with the kind, the prefix and the number of targets
+    /// of each form of URL, then a line with the numbers of plain files and of targets that are neither.
     fn explain(targets: &[&str]) -> Vec<String> {
         let targets: Vec<(String, u64)> = targets
             .iter()

@@ -15,7 +15,7 @@ use super::{BLOCKS, Code, Events, Kind, NOT_KEPT, STREAMS, Streams, Tables};
 /// Number of attempts at each measurement. The shortest one counts, because others may have been interrupted.
 const ATTEMPTS: usize = 8;
 
-/// Number of calls of `decode` in an attempt.
+/// Number of calls of `decode` whose time is measured together, as one attempt.
 const CALLS: usize = 8;
 
 /// Bytes of data for each stream. A look-up consumes at most 31 bits.

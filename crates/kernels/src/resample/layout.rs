@@ -54,7 +54,8 @@ pub(super) struct Group {
     /// counted: the first sample of the first lane, and that of the middle lane. If both halves have the same base, it
     /// is given twice. No lane begins before the base of its half.
     pub(super) bases: [u32; 2],
-    /// Number of samples, from a base on, among which each step finds the samples of all lanes that share this base.
+    /// Number of consecutive input samples, counted from one of `bases`, that hold what all lanes with this base multiply
+    /// in one iteration of the inner loop (a step).
     pub(super) span: u32,
     /// Number of steps in which each lane of the group goes through its samples.
     pub(super) steps: u32,

@@ -51,8 +51,8 @@ pub(super) struct Draft<'a> {
     /// The traits (such as model and depth) of the planes when the source is decoded at full scale. Set between the two
     /// phases of rules.
     pub(super) full: Traits,
-    /// The traits to convert to before anything is painted, if they differ from the decoded ones. Set between the two
-    /// phases of rules; phase 2 may change them.
+    /// The traits to convert to before anything is painted, if they differ from the decoded ones. Set after the planner
+    /// rules that decide what is shown (phase 1); those that decide how the source is read (phase 2) may change them.
     pub(super) conversion: Option<Traits>,
     /// How the result declares its colour space. Set in phase 2.
     pub(super) tag: Tag,

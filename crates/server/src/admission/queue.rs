@@ -310,7 +310,8 @@ impl<J> Queue<J> {
         self.rules.threads
     }
 
-    /// Returns the time of the turn of a job that arrives now and is predicted to take `time`.
+    /// Returns the turn of a job that arrives now and is predicted to take `time`: the time by which waiting jobs are
+    /// ordered, earliest first. It is not when the job will start.
     fn turn(&self, now: Now, time: Duration) -> Now {
         now + time.saturating_mul(AGEING).min(MOST_AGEING)
     }

@@ -13,7 +13,7 @@ use super::environment::Environment;
 #[derive(Debug, Default)]
 pub(crate) struct Profiles(BTreeMap<String, Profile>);
 
-/// The settings of one profile.
+/// The settings of one AWS profile, such as `role_arn`, by name.
 #[derive(Clone, Default)]
 pub(crate) struct Profile(BTreeMap<String, String>);
 

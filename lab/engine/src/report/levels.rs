@@ -73,7 +73,7 @@ pub(super) fn series<'a>(input: &ReportInput<'a>) -> Vec<Series<'a>> {
     all
 }
 
-/// Returns a table with one row per level.
+/// Returns a table with one row for each number of connections (a level) of each series.
 pub(super) fn table(series: &[Series<'_>]) -> Table {
     let mut table = Table::new("Rate against connections")
         .words(["variant"])

@@ -336,7 +336,7 @@ impl<'a> Values<'a> {
         Some(&self.part.values[self.cursor.place..chunk.end])
     }
 
-    /// Skips the first `count` values of the next piece.
+    /// Skips the first `count` of the values that `next` returns.
     #[inline]
     pub(super) fn pass(&mut self, count: usize) {
         self.cursor.place += count;

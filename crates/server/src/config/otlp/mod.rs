@@ -24,7 +24,7 @@ pub struct OtlpConfig {
     pub url: Option<CollectorUrl>,
     /// Whether requests of sampled traces are sent as spans.
     pub traces: bool,
-    /// Whether the metrics of `/metrics` are sent.
+    /// Whether the metrics that `/metrics` shows are sent to the collector, too.
     pub metrics: bool,
     /// Whether the server's own log lines are sent.
     pub logs: bool,
