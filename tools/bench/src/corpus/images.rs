@@ -32,8 +32,8 @@ pub(super) struct ImageFile {
 }
 
 impl Images {
-    /// Collects the images of a folder and of all folders below it, and copies each into a temporary folder, from which
-    /// the servers read. Files that cannot be read are left out.
+    /// Collects the distinct images of a folder and of all folders below it, and copies each into a temporary folder that
+    /// is served. Files that cannot be read are left out.
     ///
     /// # Errors
     /// A folder cannot be read, or a copy cannot be written.
