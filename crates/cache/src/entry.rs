@@ -26,7 +26,7 @@ pub struct Entry {
     pub tags: Vec<String>,
     /// How long the entry may be used, fresh and stale.
     pub life: Life,
-    /// The server's own data (status, validators of the source, debug line), stored unchanged.
+    /// The server's own data about the result, such as the validators of its source, stored unchanged.
     pub notes: Bytes,
 }
 

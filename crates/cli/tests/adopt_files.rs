@@ -1,12 +1,13 @@
-//! How `andon adopt` handles files, and images whose URLs do not show that the old server resizes them.
+//! How `andon adopt` handles files that the old server sends as they are, and images whose URLs do not show that the
+//! old server resizes them.
 
 use std::fs;
 
 use crate::adopt::{Site, has};
 use crate::common::sample;
 
-/// A site whose old server resizes what is below `/thumb/60x-/`, with a log of such an image, of a file and of an image
-/// whose URL is recognised.
+/// A site whose old server resizes what is below `/thumb/60x-/`. Its log has requests for such an image, for a file
+/// that is sent as it is, and for an image whose URL `andon adopt` recognises.
 fn resizing() -> Site {
     let site = Site::new(
         "[[rewrite]]\nfrom = '^/thumb/([0-9]+)x-/(.+)$'\nto = '/small_light(dw=$1,dh=$1)/$2'\n",

@@ -327,7 +327,7 @@ fn limits_are_those_of_the_configuration_that_is_named() {
     assert!(!house.path().join("out.png").exists());
 }
 
-/// Runs a job for `images` with a manifest, and returns its output.
+/// Runs `andon convert` for `images` with a manifest, and returns its exit code and output.
 fn resumed(house: &TempDir, recipe: &str, images: &str, out: &str) -> (Option<i32>, String) {
     convert(house, &[recipe, images, "-o", out, "--manifest", "m.jsonl"])
 }

@@ -1,4 +1,4 @@
-//! The examples in PHP and Perl, run by their real interpreters against the real server.
+//! The example programs in `examples/php` and `examples/perl`, run by their real interpreters against the real server.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,8 @@ impl Drop for Served {
     }
 }
 
-/// Whether the interpreter is installed, with the modules that the example needs.
+/// Whether the interpreter `command` is installed and accepts `args`, which load the modules that an example program
+/// needs. Prints a message if not.
 fn has(command: &str, args: &[&str]) -> bool {
     let found = Command::new(command)
         .args(args)

@@ -54,7 +54,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Returns the recipe in whole pixels for a URL.
+/// Returns the recipe for a URL as `andon explain` prints it, in whole pixels.
 fn recipe(folder: &Path, target: &str) -> String {
     let config = folder.join("andon.toml");
     std::fs::write(&config, CONFIG).expect("writes");

@@ -21,7 +21,7 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// Returns recipe and file of each image on the page.
+/// Returns the recipe and the file name of each image in docs/reference.md.
 fn illustrations() -> Vec<(String, String)> {
     let page = fs::read_to_string(docs().join("reference.md")).unwrap();
     let image = Regex::new(r"!\[`([^`]+)`\]\(images/reference/([a-z0-9-]+\.webp)\)").unwrap();
@@ -31,7 +31,7 @@ fn illustrations() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Makes the image of `recipe` in `folder`.
+/// Applies `recipe` to a sample photo, and returns the path of the result in `folder`.
 fn make(recipe: &str, folder: &Path) -> PathBuf {
     let recipe = format!("{recipe},as:webp,q:80");
     let (photo, icons) = (sample("photos/otter.jpg"), sample("icons"));

@@ -43,7 +43,8 @@ impl Site {
         self.serve_with("")
     }
 
-    /// Imports with further arguments (which of several servers), checks and serves the configuration.
+    /// Runs `andon import` with further arguments, such as `--server NAME`, then checks and serves the resulting
+    /// configuration. Returns that configuration.
     pub(crate) fn serve_with(&self, more: &str) -> (String, Served) {
         let imported = self.import(more).ending(0);
         assert_eq!(imported.err, "");
@@ -176,7 +177,7 @@ fn sides(name: &str) -> [u32; 2] {
     [image.width, image.height]
 }
 
-/// Returns the size of a sample scaled to fit this width as the nginx module does it.
+/// Returns the size of a sample scaled to fit this width as the nginx module `image_filter` does it.
 pub(crate) fn size_of(name: &str, width: u32) -> String {
     let [w, h] = sides(name);
     match w > width {
@@ -329,7 +330,7 @@ fn a_mistake_is_named_with_its_line() {
     assert_eq!(said.err, "andon: nginx.conf: there is no server block\n");
 }
 
-/// A running nginx with its module, if this machine has both. It is killed when this is dropped.
+/// A running nginx with its module `image_filter`, if this machine has both. It is killed when this is dropped.
 pub(crate) struct Nginx(std::process::Child);
 
 impl Nginx {

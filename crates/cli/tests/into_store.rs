@@ -55,7 +55,8 @@ impl House {
         Self { s3, folder, config }
     }
 
-    /// Runs `andon convert` in the folder, and returns its exit code and output.
+    /// Runs `andon convert --into-store` with these further arguments in the folder of this `House`, and returns its
+    /// exit code and output.
     fn fill(&self, args: &[&str]) -> (Option<i32>, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_andon"))
             .arg("convert")
@@ -72,7 +73,7 @@ impl House {
         (output.status.code(), String::from_utf8(said).unwrap())
     }
 
-    /// Starts a server with this configuration, and waits until it may use the store.
+    /// Starts a server with the configuration of this `House`, and waits until it may use the store.
     fn node(&self) -> Served {
         let served = Served::start_with(self.folder.path(), &self.config, |command| {
             command.env("ANDON_STORE_SECRET", SECRET);

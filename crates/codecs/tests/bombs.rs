@@ -17,7 +17,8 @@ fn find(file: &[u8], what: &[u8]) -> usize {
     at.expect("it is there")
 }
 
-/// Checks that a sample can be read, and returns a copy of it with other bytes at some places.
+/// Checks that the sample file `name` can be read, and returns a copy of it. `changes` returns the offsets at which
+/// bytes are replaced, each with the new bytes.
 fn claiming(name: &str, changes: impl Fn(&[u8]) -> Vec<(usize, Vec<u8>)>) -> Vec<u8> {
     let mut file = sample(name);
     assert!(engine().probe(&file).is_ok(), "{name}");
@@ -27,7 +28,7 @@ fn claiming(name: &str, changes: impl Fn(&[u8]) -> Vec<(usize, Vec<u8>)>) -> Vec
     file
 }
 
-/// A side that exceeds every limit.
+/// A width or height in px that exceeds every limit.
 const SIDE: u32 = 60_000;
 
 fn engine() -> Engine {

@@ -91,7 +91,7 @@ fn every_sample_is_whole_and_nothing_behind_it_is_part_of_it() {
     assert!(seen > 50, "{seen} samples");
 }
 
-/// The checks of the fuzz targets, on damaged copies of small samples.
+/// Applies the checks of the fuzz targets to damaged copies of small sample files.
 #[test]
 fn what_passes_for_whole_decodes() {
     let limits = Limits::default();

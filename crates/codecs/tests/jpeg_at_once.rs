@@ -188,7 +188,7 @@ fn jpeg() -> &'static dyn Codec {
     codec("jpeg")
 }
 
-/// Returns the samples, and a few large photos.
+/// Returns the paths of the sample JPEGs, and of a few large photos.
 fn files() -> Vec<PathBuf> {
     let mut files = jpegs(&samples("jpeg"));
     files.extend(

@@ -1,4 +1,5 @@
-//! Parts of JPEGs that are decoded with an index equal the same area of the full decode.
+//! Parts of JPEGs that are decoded with an index (of where in the file decoding can start) equal the same area of the
+//! full decode.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use andon_pixels::{
 use andon_pixels::{Engine, Index, NoOverlays, Run};
 use andon_recipe::{Area, Measured, Recipe};
 
-/// A file, its header and its index.
+/// A JPEG, its header, and an index of where in the file decoding can start.
 struct Indexed {
     name: String,
     bytes: Vec<u8>,
@@ -43,7 +44,7 @@ fn index(bytes: &[u8]) -> Option<Vec<u8>> {
     index.expect("nothing over a limit")
 }
 
-/// Returns the files of the samples and fixtures that have an index.
+/// Returns those sample JPEGs and fixtures for which an index of where decoding can start can be made.
 fn indexed() -> Vec<Indexed> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
     let files = [samples("jpeg"), fixtures];

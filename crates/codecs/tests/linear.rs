@@ -1,4 +1,4 @@
-//! `linear` on real files: scaling averages light, whatever the file's colour space.
+//! The recipe setting `linear` on real files: scaling averages light, whatever the file's colour space.
 
 use crate::support::{codec, decode, encode, rgba, samples};
 use andon_codecs::ALL;

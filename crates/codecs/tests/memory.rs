@@ -7,7 +7,8 @@ use andon_codecs::ALL;
 use andon_pixels::{Engine, Limits, Plan, Run};
 use andon_recipe::Recipe;
 
-/// Tolerance for pages of code and stack that are touched for the first time, and for rounding by the allocator.
+/// Tolerance in bytes for the growth of the process's memory: for pages of code and stack that are touched for the
+/// first time, and for rounding by the allocator.
 const SLACK: u64 = 5 << 20;
 
 const PLANNED: &str = "ANDON_PLANNED_FILE";
@@ -71,7 +72,7 @@ fn peak() -> u64 {
     kib.expect("a number") << 10
 }
 
-/// Runs as a child of the test below, and prints the growth of the peak.
+/// Runs as a child of the test below, and prints the growth of the process's peak memory.
 #[test]
 fn one_plan_is_run() {
     let (Ok(path), Ok(recipe)) = (std::env::var(PLANNED), std::env::var(RECIPE)) else {

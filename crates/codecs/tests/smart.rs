@@ -1,4 +1,5 @@
-//! The centres of smart crops, for photos whose subject was marked by hand. docs/smart.md has the table.
+//! The centres of smart crops, for photos whose subject was marked by hand. The table in docs/smart.md
+//! lists the results.
 
 use std::fs;
 use std::path::Path;
@@ -24,10 +25,11 @@ const MARKS: &[(&str, (u32, u32))] = &[
     ("singaporean-cityscape", (50, 50)),
 ];
 
-/// The fraction of each side in the crop, in per cent.
+/// The width and height of the crop, in per cent of those of the photo.
 const KEPT: u32 = 50;
 
-/// Whether a crop around `found` contains the mark.
+/// Whether a crop around `found` contains the marked centre of the subject, `mark`. Both are in per cent of width and
+/// of height.
 fn keeps(found: (u32, u32), mark: (u32, u32)) -> bool {
     let along = |found: u32, mark: u32| {
         let start = found.saturating_sub(KEPT / 2).min(100 - KEPT);

@@ -1,4 +1,4 @@
-//! `text`, drawn with the bundled font.
+//! The recipe effect `text`, drawn with the bundled font.
 
 use crate::support;
 use andon_codecs::ALL;

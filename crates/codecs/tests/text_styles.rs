@@ -1,4 +1,4 @@
-//! The effects of the named arguments of `text`, and of `shadow`.
+//! What the named arguments of the recipe effect `text` do, and the effect `shadow`.
 
 use crate::support;
 use andon_codecs::ALL;
@@ -22,7 +22,7 @@ fn sample() -> Vec<u8> {
     std::fs::read(format!("{folder}jpeg/420.jpg")).expect("a sample")
 }
 
-/// Returns the result of these steps for a black image.
+/// Returns the result of these steps of a recipe for a black image.
 fn drawn(steps: &str) -> Drawn {
     let source = sample();
     let plan = planned(

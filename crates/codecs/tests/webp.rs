@@ -493,7 +493,7 @@ fn smooth(width: u32, height: u32, alpha: bool) -> Image {
     Image::still(Frame::new(LOSSY, width, height, planes, alpha).unwrap())
 }
 
-/// Returns an animation of still files, each at its (even) place.
+/// Returns an animation of still WebP files, each with its left and top edge on the canvas in px, which must be even.
 fn animation(width: u32, height: u32, frames: &[(u32, u32, &Vec<u8>)]) -> Vec<u8> {
     let u24 = |value: u32| value.to_le_bytes()[..3].to_vec();
     let mut body = b"WEBP".to_vec();

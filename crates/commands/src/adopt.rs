@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// The configuration file to write
     #[arg(short, long, value_name = "FILE", default_value = "andon.toml")]
     output: PathBuf,
-    /// Replace the file if it exists
+    /// Replace the configuration file if it exists
     #[arg(long)]
     force: bool,
     /// The HTML page to write

@@ -25,7 +25,7 @@ enum Command {
     Show(ShowArgs),
 }
 
-/// Validate a file as the server would
+/// Validate a configuration file as the server would
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 struct CheckArgs {
@@ -36,10 +36,10 @@ struct CheckArgs {
 /// The configuration file that `config check` and `config show` read, as an argument or an option.
 #[derive(clap::Args)]
 struct Named {
-    /// The file; `-` is standard input
+    /// The configuration file; `-` is standard input
     #[arg(default_value = "andon.toml")]
     file: PathBuf,
-    /// The file, as an option like that of other commands
+    /// The configuration file, as an option like that of other commands
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     config: Option<PathBuf>,
 }
@@ -50,7 +50,7 @@ impl Named {
     }
 }
 
-/// Print all keys of a file, including defaults, and which clients may use what
+/// Print all keys of a configuration file, including defaults, and which clients may use what
 #[derive(clap::Args)]
 #[command(after_help = AFTER_SHOW)]
 struct ShowArgs {

@@ -104,7 +104,7 @@ struct Input<'a> {
     no_secrets: bool,
 }
 
-/// All formats, in the order in which they are tried.
+/// All configuration formats that can be imported, in the order in which they are tried.
 const FORMATS: &[Format] = &[
     next::FORMAT,
     imgproxy::FORMAT,
@@ -113,7 +113,8 @@ const FORMATS: &[Format] = &[
     nginx::FORMAT,
 ];
 
-/// The servers that are imported from variables, with their tables of variables.
+/// The servers whose variables (of the environment or of a configuration file) are imported one by one, each with the
+/// table of its variables.
 const TABLES: &[(&str, &[Variable])] = &[
     ("imgproxy", imgproxy::TABLE),
     ("thumbor", thumbor::TABLE),
@@ -128,7 +129,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the table of variables of a server.
+/// Prints how each variable of a server (imgproxy, thumbor or imagor) is imported, as a table.
 fn list(server: &str) -> anyhow::Result<()> {
     let table = TABLES.iter().find(|(name, _)| *name == server);
     let names: Vec<&str> = TABLES.iter().map(|(name, _)| *name).collect();

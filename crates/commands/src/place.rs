@@ -11,7 +11,8 @@ use clap::Args;
 
 use crate::fonts;
 
-/// A folder or a configuration; the current folder when neither is given.
+/// The folder or the server's configuration in which a command looks for images; the current folder if neither is
+/// given.
 #[derive(Args)]
 #[group(multiple = false)]
 pub(crate) struct Place {

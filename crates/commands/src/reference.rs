@@ -55,7 +55,7 @@ fn effects() -> impl Iterator<Item = &'static Word> {
     ops::ALL.iter().map(|op| op.word())
 }
 
-/// Prints the reference of one word.
+/// Prints the reference of one word of recipes, or of one parameter of small_light URLs.
 fn one(to: &mut String, name: &str) -> anyhow::Result<()> {
     let encoders = ALL.iter().filter_map(|codec| codec.encoder());
     let format_options = encoders.flat_map(|encoder| encoder.options()).copied();

@@ -185,7 +185,8 @@ pub(crate) fn until_stopped(
     })
 }
 
-/// Logs which parts of the server respond and to which clients, and warnings about the configuration.
+/// Logs what the server answers (URL dialects, plain files and its own paths) and for which clients, and warnings about
+/// the configuration.
 fn tell_doors(config: &Config, file: Option<&Path>) {
     // One line per group of clients: with one line per part, the address would scroll off a terminal.
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();

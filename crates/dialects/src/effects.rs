@@ -22,7 +22,8 @@ pub(crate) fn with(effect: &str, value: Option<f64>) -> Option<String> {
 /// An image that is laid over another, with its arguments as the engine reads them.
 #[derive(Debug)]
 pub(crate) struct Overlay {
-    /// Name of a file in the folder of overlay images. With a leading slash, path of a file of the origins.
+    /// Name of a file in the folder of overlay images, path of a file below the origins (with a leading slash),
+    /// absolute URL, or colour such as `colour:ff0000`.
     pub(crate) file: String,
     /// Position of the left edge and of the top edge: px, or percent (`p`) of the free space next to the overlay plus
     /// px, such as `100p-5`; or `repeat`.

@@ -187,7 +187,7 @@ struct ParsedTarget {
     /// Index of the dialect that read the target; `None` if the target is the path of a plain file.
     door: Option<usize>,
     /// The target that a rewrite rule with `opens = true` made, without the request's query. Such a rule may lead to
-    /// closed dialects and guarded sources.
+    /// dialects that are closed to unsigned URLs, and to sources that a `[[secure_link]]` guards.
     opened_target: Option<String>,
 }
 
@@ -195,7 +195,7 @@ impl Dialects {
     /// Compiles the configuration.
     ///
     /// # Errors
-    /// The first rule or key with an invalid value.
+    /// The first configuration key or rewrite rule with an invalid value.
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         let mut dialects = Vec::new();
         let mut mounts: Vec<(String, &str)> = Vec::new();
@@ -285,9 +285,9 @@ impl Dialects {
         self.doors.all()
     }
 
-    /// Returns the name of each dialect that other settings do not close to unsigned URLs, with an example target in it
-    /// for the file at `path`. Dialects that cannot name the file are left out. `path` has a leading slash and is
-    /// percent-encoded.
+    /// Returns the name of each dialect that neither `signing.keys` nor the settings of another dialect close to
+    /// unsigned URLs (of every dialect with `signing.required`), with an example target in it for the file at `path`.
+    /// Dialects that cannot name the file are left out. `path` has a leading slash and is percent-encoded.
     pub fn open_examples(&self, path: &str) -> impl Iterator<Item = (&'static str, String)> {
         let open = |name: &str| self.doors.closing_reason(self.doors.of(name)).is_none();
         let all = self.dialects.iter();

@@ -68,11 +68,11 @@ pub(crate) const fn row(
 pub(crate) enum About {
     /// The resulting image.
     Image,
-    /// The resulting image, but these words of the option are ignored with a note.
+    /// The resulting image, but these words of the option are ignored, with a note in the response.
     Partly(&'static [&'static str]),
     /// Not how the image is processed, but which source is used, or how the response is sent (such as its headers).
     Answer,
-    /// Nothing: valid values are ignored with a note, for this reason.
+    /// Nothing: valid values are ignored for this reason, with a note in the response.
     Ignored(&'static str),
     /// Nothing: the original server has the option, but it is not supported here.
     Unsupported,
@@ -90,7 +90,7 @@ pub(crate) enum Takes {
 }
 
 impl Takes {
-    /// Accepts any text. `what` describes valid values for users.
+    /// Returns the values of an option that takes any text. `what` describes valid values for users.
     pub(crate) const fn any(what: &'static str) -> Self {
         Self::Text(|_| true, what)
     }

@@ -23,7 +23,8 @@ impl Dialects {
         rule_warnings.chain(self.hidden_dialects()).collect()
     }
 
-    /// Returns a sentence about each dialect with a prefix of its own whose URLs a rule turns into paths of files.
+    /// Returns a sentence about each dialect with a prefix of its own whose URLs a rewrite rule turns into paths of
+    /// files.
     fn hidden_dialects(&self) -> impl Iterator<Item = String> {
         self.dialects.iter().filter_map(|(name, dialect)| {
             let target = dialect.example(EXAMPLE_SOURCE);
@@ -48,7 +49,7 @@ impl Dialects {
     }
 }
 
-/// The end of the warning about a rule that leads to a script.
+/// The end of the warning about a rewrite rule that leads to a script.
 const NOTHING_RUNS: &str = "it is the URL of a script, which is not run here, and no other rule is applied to it: lead to an image \
                             (`/r/fit:…`)";
 

@@ -1,4 +1,5 @@
-//! Gradients of a window of 40 × 40 px, summed over the cells of patches: the inputs of the networks.
+//! Gradients of a window of 40 × 40 px, summed over the cells of patches: the inputs of the neural networks that detect
+//! faces.
 
 use crate::proposals::SIDE;
 
@@ -29,7 +30,7 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    /// Returns all patches, in the order in which the model numbers them.
+    /// Returns all patches, in the order in which the face detection model numbers them.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (across, down) in SHAPES {

@@ -25,7 +25,7 @@ impl<'a> Gray<'a> {
         })
     }
 
-    /// Length in px of the longest side that an image may have. It limits the time of a search.
+    /// Length in px of the longest side that an image may have. It limits the time of a search for faces.
     pub const LONGEST: usize = 1024;
 
     pub(crate) fn width(&self) -> usize {

@@ -54,11 +54,12 @@ pub struct Face {
 /// Minimum score of a face. Windows with a lower score seldom show a face.
 const CERTAIN: f32 = 2.0;
 
-/// Overlap of two windows, as a share of their union, above which they are merged: after the cascades, and between two
-/// networks of the same stage.
+/// Overlap of two windows, as a share of their union, above which they are merged: after each of the cascades of
+/// classifiers, and between two neural networks of the same stage.
 const SAME_WINDOW: f64 = 0.8;
 
-/// Overlap of two windows, as a share of their union, above which they count as the same face after the last stage.
+/// Overlap of two windows, as a share of their union, above which they count as the same face after the last stage of
+/// neural networks.
 const SAME_FACE: f64 = 0.3;
 
 /// Finds the faces in an image, the most certain first. Calls `is_wanted` repeatedly, and returns `None` as soon as it

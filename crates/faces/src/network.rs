@@ -5,7 +5,7 @@ use crate::image::Gray;
 use crate::proposals::SIDE;
 use crate::windows::Window;
 
-/// A small network whose inputs are the gradients of a few patches.
+/// A small neural network whose inputs are the gradients in a few patches of a window.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) patches: Vec<Patch>,

@@ -4,7 +4,7 @@
 /// Side of a block in px. A pattern compares a block with the eight around it.
 const BLOCK: usize = 3;
 
-/// Side of a pattern in px.
+/// Side in px of the square that a locally assembled binary pattern covers.
 pub(crate) const SIDE: usize = 3 * BLOCK;
 
 /// Column and row in px where each block around the middle one begins, from the highest bit of the pattern to the
@@ -20,7 +20,8 @@ const AROUND: [(usize, usize); 8] = [
     (6, 6),
 ];
 
-/// Returns for each pixel of an image the pattern whose top left corner it is, or 0 if there is no room for one.
+/// Returns for each pixel of an image the locally assembled binary pattern of the square whose top left corner it is,
+/// or 0 if there is no room for one.
 pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     let mut patterns = vec![0; samples.len()];
     if width < SIDE || height < SIDE {
@@ -41,7 +42,7 @@ pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     patterns
 }
 
-/// Returns for each pixel the sum of the samples in the block whose top left corner it is.
+/// Returns for each pixel the sum of the samples in the block of 3 × 3 px whose top left corner it is.
 fn blocks(samples: &[u8], width: usize, height: usize) -> Vec<u16> {
     let mut sums = vec![0_u16; samples.len()];
     for y in 0..=height - BLOCK {

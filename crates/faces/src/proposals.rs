@@ -11,10 +11,10 @@ pub(crate) const SIDE: usize = 40;
 /// Distance between neighbouring windows, in px.
 const STEP: usize = 4;
 
-/// Ratio between one scale and the next.
+/// Size of the image at one scale of the search for faces, relative to its size at the previous, larger scale.
 const SCALE: f64 = 0.8;
 
-/// Number of patterns that are evaluated before a window may be rejected.
+/// Number of patterns in a group: after each group, a cascade checks whether to reject the window.
 pub(crate) const GROUP: usize = 10;
 
 /// Number of weights for a pattern: one for each value that it may have.

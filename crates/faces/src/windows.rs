@@ -43,8 +43,8 @@ impl Window {
     }
 }
 
-/// Merges windows that overlap by more than `same`. Returns the best window of each group, with the sum of the group's
-/// scores.
+/// Merges windows whose intersection is more than `same` of their union (0 to 1). Returns the best window of each
+/// group, with the sum of the group's scores.
 pub(crate) fn strongest(mut windows: Vec<Window>, same: f64) -> Vec<Window> {
     windows.sort_by(|one, other| other.score.total_cmp(&one.score));
     windows.truncate(MOST);

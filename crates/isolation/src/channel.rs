@@ -30,7 +30,8 @@ impl Waiting for NoTimeout {
     }
 }
 
-/// One end of a socket. While the other side is not ready, the channel calls `waiting` between its attempts.
+/// One end of a socket. While the other side is not ready, the channel calls `waiting` between its attempts to send or
+/// receive.
 pub(crate) struct Channel<'a, W> {
     socket: &'a OwnedFd,
     waiting: W,

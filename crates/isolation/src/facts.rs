@@ -1,5 +1,5 @@
-//! Cache of the properties of recently read files. They are needed once when a file is probed, and again for every
-//! plan.
+//! Cache of the properties of recently read image files. They are needed once when a file is probed, and again whenever
+//! the work of a request for it is planned.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -76,7 +76,8 @@ fn no_module_uses_one_above_it() {
     }
 }
 
-/// Uses are found by their paths from the crate's root, so a path that begins with `super` would not be found.
+/// Uses of modules are found by their paths from the crate's root, so a path that begins with `super` would not be
+/// found.
 #[test]
 fn no_use_begins_in_the_folder_above() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

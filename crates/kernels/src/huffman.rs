@@ -171,7 +171,7 @@ pub struct Event {
     pub place: u32,
 }
 
-/// The events that a call of [`decode`] recorded, in the order of its steps.
+/// The events that a call of [`decode`] recorded, in the order of its look-ups.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     #[cfg(target_arch = "x86_64")]

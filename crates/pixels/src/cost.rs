@@ -1,6 +1,6 @@
 //! The cost of a piece of work in processor time and bytes, estimated before anything is decoded.
 
-/// An estimate of what a piece of work takes on one core of the machine the constants were measured on.
+/// An estimate of what a piece of work takes on one core of the machine that the cost constants were measured on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Processor time in nanoseconds.

@@ -108,8 +108,8 @@ impl Limits {
     }
 
     /// Returns an error for work on a source file of `bytes` bytes that is planned to take more processor time than the
-    /// limit. Files of less than 1 MiB get a share of the limit, and the worst case of the work counts for them: what
-    /// makes them expensive is the request, which costs its sender nothing.
+    /// limit. For files of less than 1 MiB, the limit is lower, down to a quarter for the smallest, and the worst case
+    /// of the work counts: what makes them expensive is the request, which costs its sender nothing.
     ///
     /// # Errors
     /// `Limit`, in nanoseconds.

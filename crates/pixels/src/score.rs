@@ -116,7 +116,7 @@ fn failed(error: &Ssimulacra2Error) -> Error {
     }
 }
 
-/// Adapts an `Interrupt` to the interface that the metric checks.
+/// Adapts an `Interrupt` to the interface through which the computation of SSIMULACRA2 checks whether to stop.
 struct Stopped<'a>(&'a dyn Interrupt);
 
 impl enough::Stop for Stopped<'_> {

@@ -46,7 +46,7 @@ fn a_recipe_with_a_plan_passes_the_check_before_there_is_a_image() {
     }
 }
 
-/// Source, recipe and plan. Comments introduce groups.
+/// Test cases: source, recipe and expected plan. Each comment tells what the cases that follow it test.
 #[rustfmt::skip]
 const GOLDEN: &[(&str, &str, &str)] = &[
     // Vector images are drawn at the size of the result, and not scaled afterwards.

@@ -44,7 +44,7 @@ impl Colour {
         a: 0,
     };
 
-    /// The accepted texts, described for error messages.
+    /// The accepted texts for a colour, described for error messages.
     pub(crate) const FORM: &str =
         "a colour of 6 or 8 hex digits such as `ff8800`, or a CSS name such as `white`";
 

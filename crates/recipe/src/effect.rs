@@ -13,7 +13,7 @@ use crate::{Facts, ParseError};
 /// One effect: a word that this crate does not know, and its arguments, which the engine checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// The word: lower-case letters, digits and `-`.
+    /// The effect's word: lower-case letters, digits and `-`.
     pub name: String,
     /// Decoded arguments. In the text of a recipe, characters that would end an argument are escaped.
     pub args: Vec<String>,
@@ -43,11 +43,11 @@ impl Effect {
         "heart",
     ];
 
-    /// Creates an effect whose word is well formed and has no other meaning.
+    /// Creates an effect whose word is well formed and has no other meaning in recipes.
     ///
     /// # Errors
     /// [`ParseError`] if the word is not a lower-case letter followed by lower-case letters, digits and `-`, or if it
-    /// is a word of the language.
+    /// is a word of recipes that is not an effect.
     pub fn new(name: &str, args: Vec<String>) -> Result<Self, ParseError> {
         let word = name.starts_with(|first: char| first.is_ascii_lowercase())
             && name
@@ -63,8 +63,8 @@ impl Effect {
     }
 
     /// Adds to an error how `,`, `:` and `%` are escaped, if this effect takes a text or the name of a file. For errors
-    /// in this effect and in the piece after it: an unescaped `:` or `,` ends the text, and the rest of the text is
-    /// then parsed as the next argument or piece.
+    /// in this effect and in the step that follows it in the recipe: an unescaped `:` or `,` ends the text, and the
+    /// rest of the text is then parsed as the next argument or step.
     #[must_use]
     pub fn explain(&self, error: ParseError) -> ParseError {
         let takes_text = [Self::TEXT, Self::OVER, Self::OVERLAY].contains(&self.name.as_str());

@@ -5,9 +5,9 @@ use std::fmt;
 /// Error for a text that is not a recipe: the offending piece, and what would be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The offending piece.
+    /// The offending piece of the text.
     pub piece: String,
-    /// What would be accepted in place of the piece.
+    /// What would be accepted in place of the offending piece of the text.
     pub expected: String,
 }
 

@@ -62,8 +62,8 @@ impl Gravity {
         .default("centre")
         .help("which part is kept");
 
-    /// Returns the argument with a colon before it, such as `:north`; an empty text for the middle, which is the
-    /// default.
+    /// Returns the gravity as an argument with a colon before it, such as `:north`; an empty text for the middle, which
+    /// is the default.
     pub(crate) fn suffix(self) -> String {
         match self {
             Self::Centre => String::new(),

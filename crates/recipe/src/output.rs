@@ -115,7 +115,7 @@ impl Output {
     }
 }
 
-/// A word that sets part of the output.
+/// A word that controls how results are written: its declaration, and how its setting is parsed and printed.
 pub(crate) struct Setting {
     /// The declaration of the word.
     pub(crate) word: &'static Word,
@@ -126,7 +126,7 @@ pub(crate) struct Setting {
     pub(crate) write: fn(&Output) -> Option<String>,
 }
 
-/// Returns all words that set part of the output, in the order in which they are printed.
+/// Returns all words that control how results are written, in the order in which they are printed.
 pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
     let groups = [
         content::SETTINGS,

@@ -8,15 +8,15 @@ use std::str::FromStr;
 use crate::resolve::Image;
 use crate::{Effect, Facts, Measure, ParseError, Word};
 
-/// A step whose word is part of the language.
+/// A step whose word this crate declares, unlike that of an effect.
 pub(crate) trait Declared: Sized {
-    /// The forms in which the word can be written. All of them have the same name.
+    /// The forms in which the step can be written: the same word, each time with other arguments.
     const WORDS: &'static [&'static Word];
 
     /// Parses the step from the texts of its arguments.
     ///
     /// # Errors
-    /// [`ParseError`] if the arguments are not those of any form.
+    /// [`ParseError`] if the arguments are not those of any form of the step.
     fn read(parts: &[String]) -> Result<Self, ParseError>;
 }
 
@@ -58,7 +58,7 @@ pub(crate) trait Geometry {
     }
 }
 
-/// Declares a step for each `file::Type`, in the order of the reference.
+/// Declares a step for each `file::Type`, in the order in which the reference documentation lists the steps.
 macro_rules! steps {
     ($($file:ident::$Type:ident,)*) => {
         $(
@@ -77,7 +77,8 @@ macro_rules! steps {
             Effect(Effect),
         }
 
-        /// Returns the forms of every step's word, in the order of the reference.
+        /// Returns all forms in which steps can be written, in the order in which the reference documentation lists
+        /// the steps.
         pub(crate) fn words() -> impl Iterator<Item = &'static Word> {
             [$($Type::WORDS),*].into_iter().flatten().copied()
         }

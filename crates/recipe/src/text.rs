@@ -1,4 +1,4 @@
-//! Parsing and printing of the canonical text.
+//! Parsing and printing of the canonical text of recipes.
 //!
 //! Steps are separated by commas, and their arguments by colons:
 //!

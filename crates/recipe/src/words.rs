@@ -1,5 +1,5 @@
-//! The words of the language, each declared once: parsing, the suggestions in error messages and the reference all use
-//! these declarations. Effects are declared by the engine, which checks them.
+//! The words of recipes, each declared once: parsing, the suggestions in error messages and the reference documentation
+//! all use these declarations. Effects are declared by the engine, which checks them.
 
 use std::iter;
 
@@ -14,7 +14,8 @@ pub(crate) const SAME: Word = Word {
     example: "same",
 };
 
-/// Returns every word that is not an effect, in the order of the reference. A word with two forms is listed twice.
+/// Returns every word of recipes that is not an effect, in the order in which the reference documentation lists them. A
+/// word that can be written in two forms, with different arguments, is returned twice.
 pub fn words() -> impl Iterator<Item = &'static Word> {
     let output = || output::settings().map(|setting| setting.word);
     // The reference explains `stored` directly after `orient`, because the two exclude each other.

@@ -21,8 +21,8 @@ const LANGUAGES: &str = "[image_filter]\nprefix = \"/f\"\n[imgproxy]\nprefix = \
 const LINK: &str = "[[secure_link]]\nlocation = \"/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\"\n\
     secure_link_md5 = \"$secure_link_expires$uri swordfish\"\n";
 
-/// Starts a server with this configuration and [`LANGUAGES`]. It has images in the folder `trip`, in the folder
-/// `secure`, which [`LINK`] closes, and at `/`.
+/// Starts a server with this configuration and [`LANGUAGES`]. It has images at `/`, in the folder `trip`, and in the
+/// folder `secure`, which only signed links open if `keys` contain [`LINK`].
 fn house(keys: &str) -> House {
     let house = House::with(&format!("{keys}{LANGUAGES}"));
     for name in ["secure/a.jpg", "trip/a.jpg", "secure/sub/a.jpg"] {

@@ -1,6 +1,8 @@
-//! Images in buckets of Google Cloud Storage and Azure, by servers on loopback that check signatures as those do.
+//! Images in buckets of Google Cloud Storage and Azure. Servers on loopback stand in for the two services, and check
+//! signatures as they do.
 //!
-//! Keys come from the environment, so each test runs once more as a program of its own with them in it.
+//! The server reads the keys of buckets from its environment, so each test runs itself in a child process whose
+//! environment contains them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;

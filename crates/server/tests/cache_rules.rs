@@ -35,7 +35,8 @@ fn is_reused(headers: &[&str]) -> bool {
     }
 }
 
-/// What is answered when the origin of a result, which is stale when it arrives, fails afterwards.
+/// Returns the reply to the second request for a result whose origin answers the first one with these headers, which
+/// make the result stale at once, and then fails.
 fn after_a_failure(headers: &[&str]) -> Reply {
     let (origin, house) = pair(headers);
     assert_eq!(house.get(RESULT).status, 200, "{headers:?}");

@@ -2,7 +2,7 @@
 
 use crate::common::House;
 
-/// Lines and a curve on an image of 80 × 60 units.
+/// Returns an SVG of `width` × `height` px with lines and a curve. Its 80 × 60 units are stretched to that size.
 fn drawing(width: u32, height: u32) -> String {
     format!(
         "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' viewBox='0 0 80 60' \

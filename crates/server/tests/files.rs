@@ -7,7 +7,8 @@ use crate::common::House;
 /// Length of the served file in bytes, which is more than all buffers between server and client can hold.
 const LENGTH: usize = 24 << 20;
 
-/// No two places alike, so that a piece in the wrong place is seen.
+/// Returns the content of the served file. No four bytes of it occur twice at multiples of four, so that a piece in the
+/// wrong place is noticed.
 fn content() -> Vec<u8> {
     let words = (0..LENGTH as u32 / 4).map(|word| word.wrapping_mul(2_654_435_761).to_le_bytes());
     words.flatten().collect()

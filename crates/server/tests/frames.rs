@@ -5,7 +5,7 @@ use crate::common::{House, figure};
 
 const PHOTO: &str = "large/canyon-wren.jpg";
 
-/// Sizes of a photo in the order in which they are requested, some of which begin with the same frame.
+/// Sizes of an image in the order in which they are requested. Some of them are made from the same decoded frame.
 const SIZES: [&str; 6] = [
     "dw=150",
     "dw=140,of=webp",

@@ -1,4 +1,4 @@
-//! What client hints made of a URL is purged with the URL.
+//! Results that depend on client hints are purged with their URL.
 
 use crate::common::origin::Origin;
 use crate::common::{House, Reply, sample};

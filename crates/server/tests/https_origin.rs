@@ -20,7 +20,7 @@ fn server(reply: Vec<u8>, says_goodbye: bool) -> (u16, String) {
     )
 }
 
-/// What a certificate for these names says.
+/// Returns the parameters of a certificate for these host names.
 fn certificate(names: &[&str]) -> CertificateParams {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     CertificateParams::new(names).expect("names")

@@ -11,7 +11,8 @@ const SQUARES: &str = "67352ccc-d1b0-11e1-89ae-279075081939.png";
 
 const KEYS: &str = "[iiif]\nprefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"\n";
 
-/// The colour of a square: far from those of its neighbours.
+/// Python function that returns the colour of the test image's square in column `x` and row `y`, which is far from the
+/// colours of its neighbours.
 const COLOURS: &str = "def colour(x, y): return (x * 53 + y * 101) % 256, (x * 151 + y * 37) % 256, (x * 83 + y * 211) % 256\n";
 
 fn python(script: &str, arguments: &[&str], input: &str) -> String {
@@ -49,7 +50,8 @@ fn three(house: &House, parameters: &str) -> Reply {
 /// and row of the square.
 type Seen = (u32, u32, u32, u32);
 
-/// Holds results against the size and the squares that they must show; every one within 5 levels.
+/// Requests the test image with each of the given IIIF parameters, and asserts that the result has the given size and
+/// shows the given squares, with every sample within 5 levels of 255.
 fn assert_show(house: &House, expected: &[(&str, (u32, u32), &[Seen])]) {
     let rows: Vec<Value> = expected
         .iter()

@@ -10,7 +10,8 @@ const OPEN: &str = "[imgproxy]\nprefix = \"/\"\n";
 const KEY: [u8; 20] = *b"a key of twenty byte";
 const SALT: &[u8] = b"salt";
 
-/// A house with further keys of the dialect.
+/// Starts a server with a few images and with imgproxy's dialect at `/`. `keys` are further configuration keys of the
+/// dialect.
 fn house(keys: &str) -> House {
     let house = House::with(&format!("{OPEN}{keys}"));
     for (name, from) in [

@@ -12,7 +12,8 @@ const DIALECTS: &str = "[cloudflare]\nprefix = \"/cf\"\n[imgproxy]\nprefix = \"/
     [iiif]\nprefix = \"/iiif\"\n[image_filter]\nprefix = \"/if\"\n\
     [ipx]\nprefix = \"/_ipx\"\n[astro]\nprefix = \"/_image\"\n";
 
-/// A URL in every dialect, of a width and a source: its path, or its absolute URL where the dialect takes that.
+/// Templates of request targets for a width of a source, one pair per dialect: the source is named by its path or, in
+/// the second target, by its absolute URL; empty if the dialect takes no absolute URLs.
 const TEMPLATES: &[(&str, &str)] = &[
     ("/r/fit:{w}x/{path}", "/r/fit:{w}x/{url}"),
     ("/small_light(dw={w})/{path}", ""),
@@ -189,7 +190,7 @@ fn a_stale_source_is_asked_about_and_a_304_makes_it_good_again() {
     assert_eq!(tags, [None, Some("\"one\"".to_owned())]);
 }
 
-/// Purges as the administrator does.
+/// Sends a purge with the administrator's token. `order` is the body of the request: JSON that says what to purge.
 fn purge(house: &House, order: &str) {
     let mut client = house.client();
     client.send(format!(

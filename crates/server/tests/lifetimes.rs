@@ -1,4 +1,4 @@
-//! What clients are told of how long an answer is good, and what they may ask of it.
+//! Headers of responses, mainly those about caching, and requests with preconditions such as `If-Match`.
 
 use crate::common::origin::Origin;
 use crate::common::{House, sample};

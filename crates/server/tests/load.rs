@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::common::{House, sample, trick_target, wait_for_figure, wait_for_followers};
 
-/// A result that takes seconds to write, as far as its plan knows.
+/// Returns the request target of a result with a canvas of `side` × `side` px, whose plan predicts seconds of encoding.
 fn heavy_target(side: u32, name: &str) -> String {
     format!("/small_light(dw=4,cw={side},ch={side},of=png)/{name}")
 }
 
-/// A server with these keys that has looked for the end of `a.jpg` before: from then on it is sent as it is
-/// without a worker thread.
+/// Starts a server with these configuration keys that already knows where the image in `a.jpg` ends, so that it sends
+/// the unchanged file without a worker thread.
 fn house_that_knows_its_image(keys: &str) -> House {
     let house = House::with(keys);
     assert_eq!(house.get("/a.jpg").status, 200);

@@ -109,7 +109,8 @@ fn urls() -> BTreeSet<String> {
     urls
 }
 
-/// Everything that can be allowed is allowed.
+/// Starts a server whose configuration allows everything that it can: all addresses, and the metadata services as
+/// origins.
 fn house(origin: &Origin) -> House {
     let services: Vec<String> = ADDRESSES
         .iter()

@@ -15,7 +15,7 @@ struct Page {
 }
 
 impl Page {
-    /// Panics at the first line that is not in Prometheus' text format.
+    /// Parses the text of `/metrics`. Panics at the first line that is not in Prometheus' text format.
     fn parse(text: &str) -> Self {
         let mut page = Self::default();
         let mut family = String::new();

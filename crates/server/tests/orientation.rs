@@ -1,5 +1,5 @@
-//! A stored turn is part of the image: a browser shows of every result what it shows of the source, whichever way the
-//! source says how it is turned, in every format and dialect.
+//! A stored orientation is part of the image: a browser shows every result the same way up as its source, wherever the
+//! source's file states the orientation, in every format and dialect.
 
 use andon_pixels::codec::{Decode, Scales};
 use andon_pixels::frame::{Frame, Grid, Image, Metadata, Model, Plane, Subsampling};
@@ -10,7 +10,7 @@ use andon_recipe::{Output, Recipe, StoredTurn};
 
 use crate::common::{Client, House};
 
-/// Blocks of the chart, three to a row.
+/// Colours of the six blocks of the test chart in RGB, three blocks to a row.
 const BLOCKS: [[u8; 3]; 6] = [
     [220, 30, 30],
     [30, 180, 40],
@@ -20,10 +20,10 @@ const BLOCKS: [[u8; 3]; 6] = [
     [240, 220, 20],
 ];
 
-/// The chart, upright, in px.
+/// Width and height in px of the test chart when it is upright.
 const SIZE: (u32, u32) = (48, 32);
 
-/// Formats of sources that say a turn, or say one that browsers do not read (`webp`).
+/// Formats of sources whose files state an orientation. Browsers ignore the one that a `webp` states.
 const SOURCES: [&str; 6] = ["jpeg", "png", "avif", "tiff", "jxl", "webp"];
 
 /// Formats of results.
@@ -43,7 +43,7 @@ const DIALECTS: &str = r#"
     imagor = { prefix = "/imagor", allow_unsafe = true }
 "#;
 
-/// Requests for the chart at half its size: `{}` is the source.
+/// Targets of requests for the test chart at half its size. `{}` stands for the file's name.
 const REQUESTS: [&str; 13] = [
     "/nginx/image_filter(resize,24,24)/{}",
     "/small_light(dw=24,dh=24)/{}",
@@ -73,7 +73,7 @@ fn codec(name: &str) -> &'static dyn Codec {
     *codecs.find(|codec| codec.name() == name).expect("a codec")
 }
 
-/// The chart's upright pixels.
+/// Returns the upright pixels of the test chart.
 fn chart() -> Frame {
     let plane = |channel: usize| {
         let (width, height) = SIZE;
@@ -86,7 +86,8 @@ fn chart() -> Frame {
     Frame::new(Model::Rgb, SIZE.0, SIZE.1, planes, None).expect("a frame")
 }
 
-/// A file in a format whose pixels are the chart, as they are stored where this turn makes them upright.
+/// Returns the test chart as a file that states the orientation `turn`. Its pixels are stored so that this orientation
+/// makes them upright, except in a `webp`, where they are stored upright because browsers ignore its orientation.
 fn source(format: &str, turn: Orientation) -> Vec<u8> {
     let chart = Image::still(chart());
     let png =
@@ -158,7 +159,7 @@ fn source(format: &str, turn: Orientation) -> Vec<u8> {
     }
 }
 
-/// What `cjxl` makes of a JPEG: its header says the turn, and a box of EXIF says it again.
+/// Returns the JPEG XL that `cjxl` makes of a JPEG: its header states the orientation, and so does its EXIF box.
 fn recoded(jpeg: &[u8]) -> Vec<u8> {
     let info = codec("jpeg").probe(jpeg).expect("a header");
     let how = Decode {
@@ -175,7 +176,7 @@ fn recoded(jpeg: &[u8]) -> Vec<u8> {
     file.expect("no fault").expect("a JPEG XL")
 }
 
-/// One uncompressed strip of RGB.
+/// Returns a TIFF with one uncompressed strip of RGB, which states the orientation `turn`.
 fn tiff(frame: &Frame, turn: Orientation) -> Vec<u8> {
     let planes: Vec<&[u8]> = (frame.planes.iter())
         .map(|plane| plane.as_u8().expect("8 bits").samples())
@@ -213,8 +214,8 @@ fn tiff(frame: &Frame, turn: Orientation) -> Vec<u8> {
     file
 }
 
-/// The turn that browsers read in a file: EXIF in JPEG and PNG, the container's in AVIF. Decoders of JPEG XL turn pixels
-/// themselves; in all other formats nothing turns them.
+/// Returns the orientation by which a browser turns the decoded pixels of a file: that of EXIF in JPEG and PNG, that of
+/// the container in AVIF. Decoders of JPEG XL turn pixels themselves; in all other formats nothing turns them.
 fn read(info: &Info) -> Orientation {
     match info.format {
         "jpeg" | "png" | "avif" => info.orientation,
@@ -236,7 +237,8 @@ fn shown(file: &[u8]) -> Frame {
     frame.expect("a frame")
 }
 
-/// Is it the chart, upright and at half its size or more?
+/// Asserts that a browser shows a file as the upright test chart, at its full size or half of it. `case` names the file
+/// in failure messages.
 fn assert_upright(file: &[u8], case: &str) {
     let frame = shown(file);
     let size @ (width, height) = (frame.width, frame.height);
@@ -263,7 +265,7 @@ fn name(format: &str, turn: Orientation) -> String {
     format!("{format}-{}.{format}", turn.exif())
 }
 
-/// A house with the chart in every format and orientation.
+/// Starts a server with the test chart in every format of [`SOURCES`] and every orientation.
 fn house(keys: &str) -> House {
     let house = House::with(keys);
     for format in SOURCES {

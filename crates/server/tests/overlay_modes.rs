@@ -8,7 +8,8 @@ use crate::overlay_sources::{
 use andon_dialects::signature::base64;
 use andon_pixels::{Encode, Frame, Grid, Model, Plane};
 
-/// `Lum`, `Sat`, `SetLum` and `SetSat` of the W3C's "Compositing and Blending" with levels up to 255.
+/// The expected colours are computed by `Lum`, `Sat`, `SetLum` and `SetSat` of the W3C's "Compositing and Blending",
+/// with levels up to 255.
 #[test]
 fn blend_modes_that_mix_all_channels_are_those_of_the_w3c() {
     let lum = |c: [f64; 3]| 0.3 * c[0] + 0.59 * c[1] + 0.11 * c[2];

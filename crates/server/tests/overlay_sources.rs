@@ -13,7 +13,7 @@ use andon_pixels::{Encode, Frame, Grid, Model, Plane};
 pub(crate) const BASE: (u32, u32) = (80, 60);
 const LOGO: (u32, u32) = (16, 12);
 
-/// Colours and opacity of the logo's pixel at this place, in another state for every number.
+/// Returns red, green, blue and opacity of the logo's pixel at (`x`, `y`). Logos of different numbers differ in red.
 fn logo_at(number: u32, x: u32, y: u32) -> [u8; 4] {
     let alpha = 40 + x * 13;
     [
@@ -24,7 +24,7 @@ fn logo_at(number: u32, x: u32, y: u32) -> [u8; 4] {
     ]
 }
 
-/// A PNG of 16 × 12 px that becomes more opaque to the right.
+/// Returns the logo of this number: a PNG of 16 × 12 px that becomes more opaque to the right.
 pub(crate) fn logo(number: u32) -> Vec<u8> {
     let plane = |channel: usize| {
         let samples = (0..LOGO.0 * LOGO.1)
@@ -37,7 +37,8 @@ pub(crate) fn logo(number: u32) -> Vec<u8> {
     written("png", &frame, &Encode::default())
 }
 
-/// The pixels of an opaque PNG of 80 × 60 px, with more colours than a palette has.
+/// Returns the base image that overlays are laid over, as pixels and as a PNG file: opaque, 80 × 60 px, and with more
+/// colours than a palette has.
 pub(crate) fn base() -> (Frame, Vec<u8>) {
     let frame = images::rgb(BASE.0, BASE.1, |plane, at| {
         let (x, y) = (at % BASE.0, at / BASE.0);
@@ -47,12 +48,14 @@ pub(crate) fn base() -> (Frame, Vec<u8>) {
     (frame, file)
 }
 
-/// The base with a logo at this place, composed one pixel after the other as the formula of `source over` has it.
+/// Returns the pixels of the base image with the logo of this number at this place, composed one by one by the formula
+/// of `source over`.
 pub(crate) fn composed(number: u32, at: (u32, u32), opacity: f64) -> Vec<[u8; 3]> {
     blended(number, at, opacity, |_, above| above)
 }
 
-/// The base with a logo at this place, whose colours are what `blend` makes of those below and its own.
+/// Returns the pixels of the base image with the logo of this number at this place. `blend` computes the colour that is
+/// composed from the colour of the base image and that of the logo.
 pub(crate) fn blended(
     number: u32,
     (left, top): (u32, u32),
@@ -79,7 +82,8 @@ pub(crate) fn blended(
     (0..BASE.0 * BASE.1).map(pixel).collect()
 }
 
-/// Holds that a reply shows this, within one step of 255 for the rounding of opacity and colour.
+/// Asserts that a reply shows the expected pixels. A sample may be off by one level of 255, because opacity and colour
+/// are rounded.
 pub(crate) fn shows(reply: &Reply, expected: &[[u8; 3]], target: &str) {
     shows_within(1, reply, expected, target);
 }
@@ -118,7 +122,7 @@ pub(crate) fn named(name: &str) -> String {
     escaped(&argument)
 }
 
-/// The base with an overlay of this name at (9, 4).
+/// Returns the request target of the base image with the overlay of this name at (9, 4).
 fn target(name: &str) -> String {
     format!("/r/overlay:{}:9:4,as:png/base.png", named(name))
 }
@@ -130,7 +134,7 @@ pub(crate) fn house(keys: &str) -> House {
     house
 }
 
-/// Every kind of origin, and the name of an overlay in it.
+/// Every kind of origin: its configuration, and the name of an overlay in it. `HOST` stands for the origin's URL.
 pub(crate) const KINDS: [(&str, &str); 6] = [
     ("prefix = \"/far\"\nhttp.base = \"HOST\"", "/far/logo.png"),
     ("prefix = \"/far\"\nhttp.base = \"HOST\"", "HOST/logo.png"),
@@ -149,7 +153,8 @@ pub(crate) const KINDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// A server with the base in its folder and the origin at `/far` or by URL.
+/// Starts a server with the base image in its folder and with an origin. `kind` is the origin's configuration, in which
+/// `HOST` stands for its URL.
 pub(crate) fn with_origin(origin: &Origin, kind: &str, keys: &str) -> House {
     let kind = kind.replace("HOST", &host(origin));
     house(&format!(
@@ -426,7 +431,8 @@ fn a_signature_for_an_image_opens_no_overlay_that_it_does_not_name() {
     assert_eq!(house.get(&whole).status, 200);
 }
 
-/// A URL in every dialect that lays the logo on the base, at (9, 4) and with half of its opacity.
+/// Returns request targets in every dialect that takes overlays by URL. Each lays the logo at `url` over the base
+/// image, at (9, 4) and with half of its opacity.
 fn spelt(url: &str) -> Vec<String> {
     let (escaped_url, encoded) = (escaped(url), base64::bare(url.as_bytes()));
     let draw = escaped(&format!(

@@ -10,7 +10,7 @@ use andon_pixels::Encode;
 
 const OPEN: &str = "[upload]\nallow = \"local\"\n";
 
-/// Uploads the base, with an overlay of this name at (9, 4).
+/// Uploads the base image of the tests of overlays, to be composed with the overlay of this name at (9, 4).
 fn post(house: &House, name: &str) -> Reply {
     post_with(house, name, &[])
 }

@@ -6,7 +6,7 @@ use crate::common::{Client, Gate, House};
 
 const TRIED: u32 = 6;
 
-/// A server with the overlay `lamp.png`, whose decoder waits at the gate.
+/// Starts a server with the overlay image `lamp.png`, whose decoder waits at the returned gate.
 fn house(keys: &str) -> (House, Gate) {
     let mut gate = None;
     let house = House::furnished(

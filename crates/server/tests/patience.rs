@@ -6,7 +6,7 @@ use crate::common::{House, Reply, sample};
 const BOTH: &[(&str, &str)] = &[("accept", "image/avif,image/webp,*/*")];
 const WEBP: &[(&str, &str)] = &[("accept", "image/webp,*/*")];
 
-/// A time limit between the encoding times of a WebP and an AVIF of this size.
+/// A limit on the encoding time that a WebP of [`LARGE`] meets and an AVIF of it exceeds.
 const PATIENCE: &str = "[negotiation]\nformats = [\"avif\", \"webp\"]\npatience = \"40ms\"\n";
 const LARGE: &str = "/small_light(dw=490,dh=490,da=n,of=auto)/large.jpg";
 const SMALL: &str = "/small_light(dw=80,of=auto)/large.jpg";

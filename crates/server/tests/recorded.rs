@@ -27,7 +27,7 @@ const FILES: &[(&str, &str)] = &[
 /// A part of a target, the properties in which its answer may differ, and why.
 type Difference = (&'static str, &'static str, &'static str);
 
-/// Where ipx is not followed.
+/// Intended differences from the answers of ipx.
 const OF_IPX: &[Difference] = &[
     ("/trim/", "status", "works as documented"),
     ("/trim_10/", "status", "works as documented"),
@@ -53,7 +53,7 @@ const OF_IPX: &[Difference] = &[
     ("ftp://", "status", "nothing but http is ever asked"),
 ];
 
-/// Where Astro is not followed.
+/// Intended differences from the answers of both of Astro's image endpoints.
 const OF_ASTRO: &[Difference] = &[
     (
         "a.jpg&f=svg",
@@ -97,7 +97,7 @@ const OF_ASTRO: &[Difference] = &[
     ),
 ];
 
-/// Where only Astro's generic endpoint is not followed.
+/// Intended differences from the answers of Astro's generic endpoint only.
 const OF_GENERIC: &[Difference] = &[("f=bmp", "error", "names the formats that are written")];
 const OF_NODE: &[Difference] = &[("file:///", "status", "a file of the machine is no source")];
 
@@ -108,7 +108,8 @@ fn recorded(name: &str) -> Vec<Value> {
     file["answers"].as_array().expect("answers").clone()
 }
 
-/// Asks for everything that was recorded, and compares all answers.
+/// Requests every target in the recording `name` from a server with the configuration `keys`, and asserts that its
+/// answers differ from the recorded ones exactly as `known` says.
 fn compare(name: &str, keys: &str, known: &[&[Difference]]) {
     let image_file = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
     let origin = Origin::start(image_file.clone(), "");
@@ -207,7 +208,8 @@ fn differences(told: &Value, reply: &Reply, host: &str) -> Vec<&'static str> {
     differ
 }
 
-/// Whether an error has the form and the code of the original's, and its sentence where it is sharp's.
+/// Whether an error of ours is JSON or plain text like the original one, and begins with the same code, or with the
+/// whole original if that has no code. A sentence that comes from the library sharp has to be the same, too.
 fn is_alike(original: &str, own: &str) -> bool {
     let message = |text: &str| {
         let json: Value = serde_json::from_str(text).ok()?;

@@ -54,7 +54,7 @@ impl Store {
         store
     }
 
-    /// Puts an object where the server keeps it.
+    /// Copies the sample `from` to where the server keeps the object `key`.
     fn put(&self, key: &str, from: &str) {
         let path = self.folder.path().join("photos").join(key);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");

@@ -32,7 +32,7 @@ fn statuses(answers: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Heads up to their end; `{hidden}` is put behind each.
+/// Names and bytes of requests that have to be refused. The test sends a request for [`HIDDEN`] behind each.
 const REFUSED: &[(&str, &str)] = &[
     (
         "two lengths",

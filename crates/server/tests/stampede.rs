@@ -47,7 +47,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// So many clients that have asked, once all of their connections are open.
+/// Opens `count` connections, then sends a request on each of them, and returns the clients that wait for the replies.
 fn ask(house: &House, count: usize) -> Vec<Client> {
     let mut clients: Vec<_> = (0..count).map(|_| house.client()).collect();
     wait_until("all of them are connected", || {

@@ -19,7 +19,7 @@ const KEYS: &str =
     "[tls]\nlisten = [\"127.0.0.1:0\"]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n";
 const HIT: &str = "/small_light(dw=60)/a.jpg";
 
-/// Puts a new certificate for `localhost` and its key there; the certificate.
+/// Writes a new certificate for `localhost` and its key into `folder`, and returns the certificate.
 fn issue(folder: &Path) -> CertificateDer<'static> {
     let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(folder.join("cert.pem"), issued.cert.pem()).unwrap();
@@ -76,7 +76,7 @@ fn connect_with(house: &House, config: Arc<ClientConfig>) -> Secure {
     StreamOwned::new(client, stream)
 }
 
-/// Status, headers without those of time and of one protocol, and body.
+/// A reply: its status, its headers without those that depend on time or protocol, and its body.
 type Told = (u16, Vec<(String, String)>, Vec<u8>);
 
 fn told<'a>(status: u16, headers: impl Iterator<Item = (&'a str, &'a str)>, body: &[u8]) -> Told {

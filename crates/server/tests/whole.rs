@@ -95,7 +95,8 @@ fn answers(house: &House, name: &str, body: &[u8]) -> Vec<(String, Reply)> {
 struct Bodies(HashMap<String, Vec<u8>>);
 
 impl Bodies {
-    /// Pillow judges what it reads; it does not read AVIF, JPEG XL and SVG, so our own reader goes through these.
+    /// Asserts that every body is one whole image with nothing behind it. Pillow checks all but AVIF, JPEG XL and SVG,
+    /// which our own reader checks because Pillow does not read them.
     fn judge(&self, house: &House) {
         let folder = house.folder.path().join("bodies");
         std::fs::create_dir(&folder).expect("a folder");

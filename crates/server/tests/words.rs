@@ -37,7 +37,8 @@ fn ink(reply: &Reply) -> [u32; 4] {
     edges
 }
 
-/// A text of four words in each dialect: on one line, in a box of 100 px, and made smaller to fit into it.
+/// Request targets that write a text of four words, for each dialect: on one line, broken into lines of at most 100 px,
+/// and made smaller to fit into 100 px; empty if the dialect cannot do that.
 const TEXTS: &[(&str, &str, &str)] = &[
     (
         "/imagor/unsafe/filters:text(Otters+and+other+animals,0,0,sans-20)/white.png",

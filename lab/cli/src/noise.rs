@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs one block and returns its replies per second.
+/// Sends one block of requests to the responder, and returns its replies per second.
 fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
     let outcome = load::drive(&Drive {
         endpoint: responder.endpoint().clone(),

@@ -1,5 +1,5 @@
-//! Tests the saved runs in `runs/`: there is only the newest of each kind, all together are small, and those of the
-//! laboratory with raw data give the same report again.
+//! Tests the saved runs in `runs/`: only the newest of those with the same name behind the date is there, all together
+//! are small, and those of the laboratory with raw data give the same report again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

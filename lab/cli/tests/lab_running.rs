@@ -103,7 +103,7 @@ fn a_killed_laboratory_lets_go_of_the_server_and_leaves_no_file() {
     killed_while(folder.path(), "tracepoints", traced_by_the_kernel);
 }
 
-/// Counts by a method, and kills the laboratory as soon as the server is traced.
+/// Counts a server's system calls by a method, and kills the laboratory as soon as the server is traced.
 fn killed_while(folder: &Path, method: &str, watched: fn(u32) -> bool) {
     let server = served(folder);
     let url = format!("http://{}/a.txt", server.address);
@@ -384,7 +384,8 @@ fn capacity_asks_for_each_url_once_and_says_when_the_list_ends() {
     );
 }
 
-/// There are no findings about what the command itself causes: no pairs, a requested rate, unknown bodies.
+/// Reports of `bench` and `replay` have no findings about what these commands themselves cause, such as blocks without
+/// pairs, a fixed rate of requests, or bodies that are not decoded.
 #[test]
 fn bench_and_replay_do_not_object_to_what_they_are() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -16,7 +16,8 @@ use bytes::Bytes;
 
 const URL: &str = "/small_light(dw=64,dh=48)/a.jpg";
 
-/// Returns the image that this recipe makes from the sample image `samples/jpeg/401x301.jpg`.
+/// Returns the image that this recipe (a list of image operations) makes from the sample image
+/// `samples/jpeg/401x301.jpg`.
 fn image(recipe: &str) -> Bytes {
     let sample = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -35,7 +35,7 @@ pub(crate) struct AnimationArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// Arguments of the hidden task `animation-alone`.
+/// Arguments of the hidden task `animation-alone`, which converts one GIF with one contestant to measure its memory.
 #[derive(Args)]
 pub(crate) struct AloneArgs {
     contestant: Contestant,
@@ -60,7 +60,7 @@ enum Motion {
     Patch,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
@@ -312,8 +312,8 @@ fn alone_in_a_process(contestant: Contestant, gif: &Path) -> Result<(u64, u64)> 
     Ok((result.parse()?, peak.parse()?))
 }
 
-/// The child process: converts the GIF, and prints the length of the result and the growth of the process's memory,
-/// both in bytes.
+/// The task of a child process that measures one contestant: converts the GIF, and prints the length of the result and
+/// the growth of the process's memory, both in bytes.
 pub(crate) fn alone(args: &AloneArgs) -> Result<()> {
     // A tiny image first, so that code and tables that are loaded once do not count as memory for frames.
     let flat = |level| Grid::filled(16, 16, level);
@@ -338,7 +338,7 @@ fn ratios(results: &[Measurement]) -> impl Iterator<Item = f64> {
 }
 
 impl Peak {
-    /// Returns the peak without the result's bytes, divided by the size of one canvas (`CANVAS` bytes).
+    /// Returns the peak memory without the result's bytes, divided by the size of one canvas (`CANVAS` bytes).
     fn canvases(&self) -> f64 {
         self.peak_bytes.saturating_sub(self.result_bytes) as f64 / CANVAS as f64
     }

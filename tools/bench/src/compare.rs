@@ -29,7 +29,7 @@ pub(crate) struct Setup {
     pub(crate) rounds: usize,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     /// Description of the machine and the libraries.
@@ -53,11 +53,11 @@ pub(crate) struct Measurement {
     pub(crate) contestant: Contestant,
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Andon's plan as text. `None` for the other contestants.
+    /// Andon's plan for rendering the photo, as text. `None` for the other contestants.
     pub(crate) plan: Option<String>,
-    /// Wall-clock seconds of each run, in order.
+    /// Wall-clock seconds of each rendering of the photo, in order.
     pub(crate) seconds: Vec<f64>,
-    /// CPU seconds of the whole process for each run, in order.
+    /// CPU seconds of the whole process for each rendering of the photo, in order.
     pub(crate) cpu_seconds: Vec<f64>,
     /// Median of `seconds`.
     pub(crate) median_seconds: f64,

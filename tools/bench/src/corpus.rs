@@ -52,12 +52,12 @@ const FORMS: [&str; 4] = [
 /// URL prefix of the form in which damaged copies are requested.
 const DAMAGED_FORM: &str = FORMS[0];
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
     images: usize,
-    /// Number of images of each kind, recognised by their first bytes.
+    /// Number of images of each file format, recognised by their first bytes.
     kinds: BTreeMap<&'static str, usize>,
     damaged_copies: u64,
     requests: u64,

@@ -27,7 +27,7 @@ pub(crate) enum Contestant {
 }
 
 impl Contestant {
-    /// All contestants in the order in which they run. Every second pass runs them in the reverse order.
+    /// All contestants in the order in which they run. Every second time they run in the reverse order.
     pub(crate) const ALL: &[Self] = &[
         Self::Andon,
         Self::Vips,
@@ -105,7 +105,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Returns the recipe that Andon runs for this job.
+    /// Returns the recipe (the list of image operations) that Andon runs for this job.
     pub(crate) fn recipe(&self) -> String {
         let (width, height) = self.size;
         match self.format {
@@ -119,7 +119,8 @@ impl Job<'_> {
     }
 }
 
-/// Renders an image with Andon by the text of a recipe. It is an error if the result is the unchanged original.
+/// Renders an image with Andon by the text of a recipe (a list of image operations). It is an error if the result is
+/// the unchanged original.
 pub(crate) fn render(recipe: &str, source: &[u8]) -> Result<Vec<u8>> {
     let recipe: Recipe = recipe.parse()?;
     let engine = engine();

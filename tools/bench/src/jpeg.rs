@@ -60,7 +60,7 @@ pub(crate) enum Decoder {
     Turbo,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,

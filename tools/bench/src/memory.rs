@@ -24,7 +24,7 @@ pub(crate) struct Peak {
     pub(crate) peak_bytes: u64,
 }
 
-/// Arguments of the hidden task `alone`.
+/// Arguments of the hidden task `alone`, which renders all photos with one contestant to measure its memory.
 #[derive(Args)]
 pub(crate) struct AloneArgs {
     contestant: Contestant,
@@ -32,7 +32,7 @@ pub(crate) struct AloneArgs {
     output: Format,
 }
 
-/// Measures the peaks in one process per contestant, side and format.
+/// Measures the peak memory in one process per contestant, side and format.
 pub(crate) fn all(setup: &Setup, photos: &Folder) -> Result<Vec<Peak>> {
     let mut peaks = Vec::new();
     for &format in &setup.formats {
@@ -65,7 +65,8 @@ pub(crate) fn all(setup: &Setup, photos: &Folder) -> Result<Vec<Peak>> {
     Ok(peaks)
 }
 
-/// The child process: runs every photo twice, and prints the resident memory before and at its peak, in bytes.
+/// The task of a child process that measures one contestant: renders every photo twice, and prints the resident memory
+/// before and at its peak, in bytes.
 pub(crate) fn alone(args: &AloneArgs, photos: &Folder) -> Result<()> {
     let idle = status_bytes("self", "VmRSS")?;
     for name in photos.names.iter().chain(&photos.names) {

@@ -49,7 +49,7 @@ pub(crate) struct MemoryArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
@@ -80,11 +80,13 @@ struct Load {
     png_percent: f64,
     /// Requests that ended with neither an image nor a 503, including lost connections.
     others: usize,
-    /// Peak of the server's resident memory in bytes (`VmHWM`).
+    /// Peak of the server's resident memory in bytes (`VmHWM`). `None` if it could not be read at the end, as after a
+    /// kill.
     peak_bytes: Option<u64>,
-    /// Maximum number of bytes that were charged to the control group, including files in the page cache.
+    /// Maximum number of bytes that were charged to the server's control group, including files in the page cache.
+    /// `None` without a control group.
     group_peak_bytes: Option<u64>,
-    /// Number of processes in the control group that the kernel killed.
+    /// Number of processes in the server's control group that the kernel killed. `None` without a control group.
     kills: Option<u64>,
     /// Whether the server was still running at the end.
     survived: bool,

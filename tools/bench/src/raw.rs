@@ -1,4 +1,4 @@
-//! Saves the raw results with their date and a description of the machine.
+//! Saves the raw results of a benchmark with their date and a description of the machine.
 
 use std::fs;
 use std::path::Path;

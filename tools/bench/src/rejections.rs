@@ -42,7 +42,7 @@ pub(crate) struct RejectionsArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,

@@ -31,7 +31,7 @@ pub(crate) struct ResizeArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
@@ -52,7 +52,7 @@ const ENLARGED: [f64; 2] = [1.0 / 1.5, 0.5];
 /// Sizes of the planes, in eighths of the photo's size.
 const EIGHTHS: [u8; 3] = [8, 4, 2];
 
-/// Minimum speed as a multiple of the speed of `fast_image_resize`.
+/// Minimum speed of Andon's kernels as a multiple of the speed of `fast_image_resize`.
 const SPEED: f64 = 1.8;
 
 /// Runs the benchmark, prints the results and returns them.

@@ -1,8 +1,8 @@
 //! Benchmark of how close the results of the recipe option `score:`, and so those of `q:auto`, come to the requested
 //! SSIMULACRA2 score. Run it with `./dev bench score`.
 //!
-//! The result is decoded and scored against a lossless result of the same steps, through the public interface as a user
-//! would do it.
+//! The result is decoded and scored against a lossless result of the same image operations, through the public
+//! interface as a user would do it.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(crate) struct ScoreArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,

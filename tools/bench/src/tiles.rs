@@ -31,7 +31,7 @@ pub(crate) struct TilesArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// The results of a run, saved under `runs/`.
+/// The results of one run of this benchmark, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
@@ -48,10 +48,10 @@ struct FileResult {
     bytes: usize,
     /// Times in ms for decoding the whole file on one thread.
     full_ms: Vec<f64>,
-    /// Times in ms for tiles from a server without a memory cache, which stores no index, so that each tile takes a full
-    /// decode.
+    /// Times in ms for tiles from a server without a memory cache, which stores no index of the file's compressed data,
+    /// so that each tile takes a full decode.
     without_index_ms: Vec<f64>,
-    /// Time in ms for the first tile, for which the server also builds the index of the file.
+    /// Time in ms for the first tile, for which the server also builds the index of the file's compressed data.
     first_ms: f64,
     /// Times in ms for the tiles after the first, in order. Each shows another part of the image.
     later_ms: Vec<f64>,

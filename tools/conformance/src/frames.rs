@@ -58,7 +58,7 @@ pub(crate) struct Moving {
     pub(crate) frames: Vec<(Option<f64>, Rgba)>,
     /// The number of frames that the file's header declares.
     pub(crate) frame_count: u32,
-    /// How many times the animation is shown. 0 means forever.
+    /// How many times the animation is shown. 0 means forever. `None` for an image that is not animated.
     pub(crate) plays: Option<u32>,
 }
 

@@ -102,7 +102,7 @@ fn judge_display(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> 
     Ok(Verdict::Passed { exact, gaps })
 }
 
-/// Judges a still image. Returns whether it matches the answer exactly.
+/// Judges a still image. Returns whether it matches the expected answer exactly.
 fn still_image(
     row: &Row,
     set: &Path,

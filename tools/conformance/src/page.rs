@@ -9,7 +9,7 @@ use crate::verdict::Verdict;
 
 type Judged<'a> = (&'a Row, &'a Verdict);
 
-/// The number of rows by outcome.
+/// The number of rows of the manifest by outcome.
 #[derive(Default)]
 struct Count {
     rows: usize,
@@ -53,7 +53,7 @@ impl Count {
 
 const HEAD: &str = "| rows | passed | of those that are agreed | missed | partly judged |\n|---|---|---|---|---|---|\n";
 
-/// Returns a table by format and one by kind of row, as Markdown.
+/// Returns one table of results by file format and one by the kind of the manifest's rows, as Markdown.
 pub(crate) fn tables(judged: &[Judged<'_>]) -> String {
     let mut formats: BTreeMap<(&str, &str), Count> = BTreeMap::new();
     let mut kinds: BTreeMap<usize, Count> = BTreeMap::new();

@@ -21,7 +21,7 @@ pub(crate) struct Row {
     pub(crate) note: String,
 }
 
-/// The kinds of rows, by the names that the tables of results show.
+/// The kinds of rows in the manifest, by the names that the tables of results show.
 pub(crate) const KINDS: [&str; 6] = [
     "picture",
     "frames",

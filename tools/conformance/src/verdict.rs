@@ -11,7 +11,7 @@ pub(crate) enum Verdict {
     Passed {
         /// Whether the image is known to match the expected answer exactly.
         exact: bool,
-        /// Parts of the answer that could not be judged.
+        /// Parts of the expected answer that could not be judged.
         gaps: Vec<String>,
     },
     /// The response is not the expected answer. The text is the reason.

@@ -22,7 +22,7 @@ pub(crate) trait Way {
     /// Returns the file that a recipe produces.
     fn rendered(&self, recipe: &str) -> Result<Vec<u8>, Miss>;
 
-    /// Returns whether text is drawn with the set's fonts.
+    /// Returns whether text is drawn with the fonts of the conformance set.
     fn has_fonts(&self) -> bool;
 
     /// Returns whether decoded planes are available.
@@ -30,8 +30,8 @@ pub(crate) trait Way {
         false
     }
 
-    /// Compares the planes of AV1 with those in the answer. Returns `Ok(false)` if they cannot be compared, because the
-    /// codec has converted them.
+    /// Compares the planes of AV1 with those in the expected answer. Returns `Ok(false)` if they cannot be compared,
+    /// because the codec has converted them.
     fn planes(&self, row: &Row, answer: &Value) -> Result<bool, Miss> {
         let _ = (row, answer);
         Ok(false)

@@ -21,7 +21,7 @@ struct State {
     is_up: bool,
     under_way: u64,
     requests: u64,
-    /// Number of consecutive failures.
+    /// Number of consecutive requests to the node that failed.
     failures: u32,
 }
 

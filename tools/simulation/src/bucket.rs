@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use crate::locks::lock;
 use crate::random::scramble;
 
-/// The state of the store.
+/// The state of the object store that nodes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weather {
     /// Responses take 8 to 17 ms, and one in a hundred takes 80 to 149 ms.

@@ -56,7 +56,7 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the share of all requests that are for these classes, and the share of all requests that are for these
-    /// classes and hit the cache. Both count the requests from time `from` to `until`.
+    /// classes and hit the cache. Both count the requests from time `from` to `until`, in requests since the start.
     pub fn requests_and_hits(&self, from: f64, until: f64) -> (f64, f64) {
         let span = until - from;
         let mut sums = (0.0, 0.0);

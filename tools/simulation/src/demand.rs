@@ -1,4 +1,4 @@
-//! The demands on the results: each limits one quantity of the tables by a maximum or a minimum.
+//! The demands on the results of the simulation: each limits one quantity of the tables by a maximum or a minimum.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::report::thousands;
 use crate::scenario::timeline::{self, Day, Phase};
 use crate::table::Table;
 
-/// A demand on one quantity.
+/// A demand on one quantity of the simulation's results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Demand {
     /// The name of the quantity.

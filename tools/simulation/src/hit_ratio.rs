@@ -26,7 +26,7 @@ pub enum Routing {
     RoundRobin,
 }
 
-/// A case to be simulated.
+/// The settings of one simulation of hit ratios.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Case {
     /// The number of nodes in the fleet.
@@ -43,10 +43,10 @@ pub struct Case {
     pub memory: u64,
 }
 
-/// The hits in a case, in per cent of the second half of all requests.
+/// The hits in one simulation, in per cent of the second half of all requests.
 #[derive(Clone, Debug, Serialize)]
 pub struct HitRatio {
-    /// The case that was simulated.
+    /// The settings of the simulation.
     pub case: Case,
     /// The number of results for which the memory tier of a node has room.
     pub room: u64,
@@ -62,7 +62,7 @@ pub struct HitRatio {
     pub evictions: u64,
 }
 
-/// The keys of images. All cases share them because they take long to compute.
+/// The keys of images. All simulations share them because they take long to compute.
 #[derive(Debug)]
 pub struct Keys(Vec<Key>);
 
@@ -73,7 +73,7 @@ impl Keys {
     }
 }
 
-/// Simulates a case.
+/// Simulates the requests to a fleet and returns the hit ratios. `seed` determines the random requests.
 pub fn run(case: Case, keys: &Keys, seed: u64) -> HitRatio {
     let shares = shares(case.images, case.alpha);
     let owners = owners(&case);

@@ -13,7 +13,7 @@ pub fn key(image: u32) -> Key {
     Key::of(&[image.to_le_bytes()])
 }
 
-/// Returns the position of an image on the ring.
+/// Returns the position of an image on the hash ring.
 #[must_use]
 pub fn hash(image: u32) -> u64 {
     scramble(u64::from(image))

@@ -34,7 +34,7 @@ pub enum Size {
 pub struct Table {
     /// Wall time of the whole run in seconds.
     pub seconds: f64,
-    /// Name and wall time of each part in seconds, the slowest first.
+    /// Name and wall time in seconds of each simulation, the slowest first.
     pub parts: Vec<(String, f64)>,
     /// How evenly rings distribute images and requests.
     pub rings: Vec<Evenness>,
@@ -42,9 +42,9 @@ pub struct Table {
     pub hit_ratios: Vec<HitRatio>,
     /// Settings and phases of each simulated sequence of events in a fleet (see [`crate::scenario::timeline`]).
     pub days: Vec<(Day, Vec<Phase>)>,
-    /// Outcomes of the bursts.
+    /// Outcomes of the simulated bursts of requests for one image.
     pub bursts: Vec<burst::Outcome>,
-    /// Outcomes of the overloads.
+    /// Outcomes of the simulated overloads of a fleet.
     pub overloads: Vec<overload::Outcome>,
     /// Outcome of the scenario in which a source is purged.
     pub purge: purge::Outcome,
@@ -269,7 +269,7 @@ impl Size {
         .into_iter()
     }
 
-    /// Returns the cases of hit ratios, the larger ones first.
+    /// Returns the settings of all simulations of hit ratios, the larger ones first.
     fn cases(self) -> Vec<Case> {
         let mut cases = Vec::new();
         let kinds = [

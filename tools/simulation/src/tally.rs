@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// The outcomes of the requests in a phase.
+/// The outcomes of the requests in one phase of a simulation.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Tally {
     /// All requests.
@@ -32,7 +32,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Returns a part of all requests in per cent.
+    /// Returns `part`, a number of requests, in per cent of all requests.
     #[must_use]
     pub fn per_cent(&self, part: u64) -> f64 {
         100.0 * part as f64 / self.requests as f64

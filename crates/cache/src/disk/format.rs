@@ -79,7 +79,8 @@ pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
 
 /// Decodes an entry without its body, and the body's length, **without verifying the checksum**. This is enough to
 /// compare the entry with purges. `start` is the beginning of the file and must contain all fields of the entry.
-/// Returns `None` if it does not, or if the file does not belong to this key and this era of the purge log.
+/// Returns `None` if it does not, or if the file does not belong to this key and to the purge log with this `era` (a
+/// random number that each new log gets).
 pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored, u64)> {
     let mut reader = Reader(start);
     let matches = reader.take(MAGIC.len())? == MAGIC

@@ -28,8 +28,8 @@ pub(crate) struct PurgeLog {
 }
 
 impl PurgeLog {
-    /// Creates an empty log with a new random era. Entries of the previous era are no longer valid, so the cache starts
-    /// empty.
+    /// Creates an empty purge log with a new random `era`. Cache entries with another `era` are not valid, so the cache
+    /// starts empty.
     pub(crate) fn new_era() -> Self {
         // The hasher's keys are the standard library's own randomness.
         let era = RandomState::new().hash_one(std::process::id());

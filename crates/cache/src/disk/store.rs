@@ -46,7 +46,7 @@ pub(crate) struct Store {
     counts: Counts,
 }
 
-/// Events that were counted since the store was opened.
+/// Numbers of evictions and of corrupt files since the store was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) evictions: AtomicU64,

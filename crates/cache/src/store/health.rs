@@ -19,11 +19,11 @@ pub(crate) struct StoreHealth {
     is_stopped: AtomicBool,
     failures: AtomicU64,
     error: Mutex<Option<String>>,
-    /// When the purges were last read.
+    /// When the shared store's purges were last read. `None` if they never were.
     last_read: Mutex<Option<Instant>>,
     /// Running average of how long a look-up takes, in microseconds.
     latency: AtomicU64,
-    /// Notified when the purges were read, and when the store is taken out of use.
+    /// Notified when the shared store's purges were read, and when the store is taken out of use.
     change: Notify,
 }
 
@@ -99,7 +99,7 @@ impl StoreHealth {
         self.change.notify_waiters();
     }
 
-    /// Records that the purges were read, and puts the store back into use.
+    /// Records that the shared store's purges were read, and puts the store back into use.
     pub(crate) fn record_purges(&self) {
         let first = self.last_read.locked().replace(Instant::now()).is_none();
         let recovered = self.error.locked().take().is_some();

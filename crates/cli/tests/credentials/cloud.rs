@@ -26,7 +26,7 @@ use tokio::net::TcpListener;
 
 use crate::common::sample;
 
-/// All services on one address. They stop when this is dropped.
+/// The fake services of all three clouds, on one address. They stop when this is dropped.
 pub(super) struct Cloud {
     /// The folders in it are buckets.
     pub(super) buckets: TempDir,
@@ -58,8 +58,8 @@ struct Issued {
 }
 
 impl Cloud {
-    /// Starts the services, with a bucket `assets-eu` that has `a.jpg` to `d.jpg`, and an empty bucket `results`.
-    /// Credentials are valid for `life`.
+    /// Starts the fake cloud services, with a bucket `assets-eu` that has `a.jpg` to `d.jpg`, and an empty bucket
+    /// `results`. Credentials are valid for `life`.
     pub(super) fn start(life: Duration) -> Self {
         let buckets = tempfile::tempdir().unwrap();
         for bucket in ["assets-eu", "results"] {

@@ -16,7 +16,7 @@ pub(super) struct Obus<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Obu<'a> {
     kind: u8,
-    /// All bytes of the unit, including its header.
+    /// All bytes of the OBU, including its header.
     pub(super) whole: &'a [u8],
 }
 
@@ -49,7 +49,7 @@ impl<'a> Iterator for Obus<'a> {
 }
 
 impl Obu<'_> {
-    /// Returns whether the unit affects decoding. Metadata, padding and reserved units change no sample.
+    /// Returns whether the OBU affects decoding. Metadata, padding and reserved OBUs change no sample.
     pub(super) fn matters(&self) -> bool {
         matches!(
             self.kind,

@@ -8,11 +8,12 @@ const IN_BASE_SPACE: u8 = 0x40;
 /// Flag: all fractions have the same denominator, which precedes them.
 const COMMON: u8 = 0x08;
 
-/// Bytes before the numbers: the minimum version, the writer's version and the flags.
+/// Bytes before the fractions of a gain map's parameters: the minimum version, the writer's version and the flags.
 const HEAD_BYTES: usize = 5;
 
 impl Acts {
-    /// Reads the parameters. Returns `None` for data that are cut off, inconsistent or need a later version.
+    /// Reads the parameters of a gain map from their binary form. Returns `None` for data that are cut off,
+    /// inconsistent or need a later version.
     pub(super) fn from_iso(iso: &[u8]) -> Option<Self> {
         if u16_be(iso, 0)? != 0 {
             return None;

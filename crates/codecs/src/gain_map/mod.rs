@@ -10,17 +10,17 @@ use andon_pixels::GainParams;
 /// The parameters of a gain map that both forms can express, ISO 21496-1 and XMP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acts {
-    /// Headroom of the base image, without the map, in stops above white.
+    /// Headroom of the base image, without the gain map, in stops above white.
     base_headroom: Fraction,
-    /// Headroom of the alternate image, which is the base image with the full map applied, in stops above white.
+    /// Headroom of the alternate image, which is the base image with the full gain map applied, in stops above white.
     alternate_headroom: Fraction,
     /// One channel for all colours, or one each for red, green and blue.
     channels: Vec<Channel>,
-    /// Whether the map is applied in the base image's own colour space.
+    /// Whether the gain map is applied in the base image's own colour space.
     in_base_space: bool,
 }
 
-/// The parameters of the map for one colour.
+/// The parameters of a gain map for red, green or blue, or for all three alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Channel {
     /// Gain for a sample of 0, in stops.
@@ -84,7 +84,7 @@ fn divisor(mut one: u32, mut other: u32) -> u32 {
 }
 
 impl Acts {
-    /// Returns whether the parameters are consistent.
+    /// Returns whether the parameters of the gain map are consistent.
     fn is_sound(&self) -> bool {
         let sound = |channel: &Channel| channel.gamma.numerator > 0;
         matches!(self.channels.len(), 1 | 3)

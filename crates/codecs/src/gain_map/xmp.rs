@@ -41,7 +41,8 @@ pub(super) enum Properties {
 }
 
 impl Properties {
-    /// Reads the properties. Returns `None` if the packet belongs to another kind of image or is inconsistent.
+    /// Reads the properties of a gain map from its XMP packet. Returns `None` if the packet does not describe a gain
+    /// map or is inconsistent.
     pub(super) fn read(packet: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(packet).ok()?;
         let text = text.trim_matches(['\0', '\u{feff}']).trim();

@@ -73,8 +73,8 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Maximum number of pixels, of all frames together, that are checked for damage before a file is passed on. For
-/// further frames, only the presence of every block is checked.
+/// Maximum number of pixels, of all frames together, that are checked for damage before a file becomes the result
+/// without being encoded again. For further frames, only the presence of every block is checked.
 const MOST_CHECKED: u64 = 120_000_000;
 
 /// Returns the cost of decoding, measured with photos and drawings on one core.

@@ -5,7 +5,7 @@ use andon_pixels::{Bound, Error, Result};
 use super::boxes::{Boxes, Fields, Kind};
 use super::items::Property;
 
-/// A sequence of images of one kind, in the order in which they are coded and shown.
+/// A sequence of images that have one role, such as colours or opacity, in the order in which they are coded and shown.
 #[derive(Debug, Default)]
 pub(crate) struct Track<'a> {
     /// ID of the track.

@@ -27,7 +27,7 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     Ok(Jxl.decode(codestream, &Jxl.probe(codestream)?, how)?.frame)
 }
 
-/// Splits the data of the box into the map's metadata (ISO 21496-1) and its codestream.
+/// Splits the data of a `jhgm` box into a gain map's metadata (ISO 21496-1) and its codestream.
 fn parts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     if *data.first()? != VERSION {
         return None;

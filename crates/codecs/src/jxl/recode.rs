@@ -45,7 +45,7 @@ pub(super) fn recode(
     }
 }
 
-/// Estimates the cost of the conversion, measured with photos on one core.
+/// Estimates the cost of converting a JPEG to a JPEG XL or back without decoding it, measured with photos on one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: info.pixels() * NANOS_PER_PIXEL + bytes * NANOS_PER_BYTE,

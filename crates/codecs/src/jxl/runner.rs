@@ -77,13 +77,14 @@ impl JxlParallelRunner for Runner<'_> {
     }
 }
 
-/// The side of a group, in px.
+/// The side of a group of pixels, which JPEG XL decodes together, in px.
 const GROUP: u32 = 256;
 
-/// Number of tasks that are allowed for an image of any size, in addition to those per group.
+/// Number of tasks that are allowed for an image of any size, in addition to those per group of pixels.
 const TASKS: u64 = 256;
 
-/// Tasks per group: reading, smoothing and writing it. Actual groups may have a quarter of the assumed size.
+/// Decoding tasks per group of pixels: reading, smoothing and writing it. Actual groups may have a quarter of the
+/// assumed size.
 const TASKS_PER_GROUP: u64 = 12;
 
 /// Maximum number of hidden frames before a visible frame, unless [`HIDDEN_GROUPS`] allows fewer.

@@ -14,7 +14,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use average::Average;
 
-/// One kind of placeholder.
+/// One kind of placeholder: BlurHash, ThumbHash or the palette.
 #[derive(Debug)]
 pub(crate) struct Placeholder {
     name: &'static str,

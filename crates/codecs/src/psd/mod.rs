@@ -101,7 +101,7 @@ enum Mode {
     Cmyk,
 }
 
-/// The data of the file before the merged image.
+/// The properties of the file, which precede the merged image, and the bytes of that image.
 struct Header<'a> {
     width: u32,
     height: u32,
@@ -182,7 +182,8 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Returns the block at `at`, which begins with its length, and the offset of its end.
+/// Returns the content of the file section at offset `at`, without the length in four bytes (eight if `large`) with
+/// which it begins, and the offset of its end. Returns `None` if it is cut off.
 fn block(bytes: &[u8], at: usize, large: bool) -> Option<(&[u8], usize)> {
     let (length, begin) = match large {
         true => {

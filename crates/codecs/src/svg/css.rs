@@ -12,7 +12,7 @@ use simplecss::{AttributeOperator, Declaration, DeclarationTokenizer, PseudoClas
 use super::document::unsupported;
 use super::steps::Steps;
 
-/// Maximum number of bytes scanned to find the line numbers of errors.
+/// Maximum number of bytes that the CSS library may scan to find the line numbers of errors in style sheets.
 const SCANNED: u64 = 400_000_000;
 
 /// Maximum number of declarations in all rules, where a block counts once for each selector before it.
@@ -54,7 +54,7 @@ impl<'a> Css<'a> {
     }
 
     /// Calls `with` for every declaration that applies to the element, in order of increasing precedence, and returns
-    /// the number of steps that this took.
+    /// the number of [`Steps`] (units of work) that this took.
     pub(super) fn apply(
         &self,
         node: Node<'a, 'a>,
@@ -181,8 +181,8 @@ fn hides(text: &str) -> bool {
     false
 }
 
-/// An element for selector matching that spends a step for each query. When no steps are left it matches nothing, which
-/// ends every search.
+/// An element for selector matching. Each query spends one or more [`Steps`] (units of work). When none are left, the
+/// element matches nothing, which ends every search.
 struct Matching<'a> {
     node: Node<'a, 'a>,
     steps: &'a Steps,
@@ -196,7 +196,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Returns the previous sibling element. Comments and texts in between cost steps, too.
+    /// Returns the previous sibling element. Comments and texts in between cost [`Steps`] (units of work), too.
     fn previous(&self) -> Option<Node<'a, 'a>> {
         let mut siblings = self.node.prev_siblings().skip(1);
         let ends_search = |node: &Node<'_, '_>| node.is_element() || !self.steps.take(1);
@@ -236,8 +236,8 @@ mod tests {
 
     use super::*;
 
-    /// Reads a style sheet and applies it to an element inside 180 nested groups. Returns the number of steps that
-    /// applying it took.
+    /// Reads a style sheet and applies it to an element inside 180 nested groups. Returns the number of [`Steps`]
+    /// (units of work) that applying it took.
     fn applied(sheet: &str) -> Result<u64> {
         let (open, close) = ("<g>".repeat(180), "</g>".repeat(180));
         let text = format!("<svg><style>{sheet}</style>{open}<rect/>{close}</svg>");

@@ -1,4 +1,4 @@
-//! Draws a document and converts the pixels to planes.
+//! Draws an SVG and converts the pixels to planes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,18 +17,18 @@ use super::{images, undrawn};
 use crate::drawn::Drawing;
 use crate::guard;
 
-/// Base of the time limit for drawing, in ns. The limit is `WORK` plus `WORK_PER_PIXEL` for each pixel of the image,
-/// but at most `MOST_WORK`.
+/// Base of the time limit for drawing an SVG, in ns. The limit is `WORK` plus `WORK_PER_PIXEL` for each pixel of the
+/// image, but at most `MOST_WORK`.
 const WORK: f64 = 1e9;
 
-/// Time in ns by which each pixel of the image increases the time limit for drawing. It is enough to paint a large
-/// image several times.
+/// Time in ns by which each pixel of the image increases the time limit for drawing an SVG. It is enough to paint a
+/// large image several times.
 const WORK_PER_PIXEL: f64 = 300.0;
 
-/// Maximum of the time limit for drawing, in ns, for images of any size.
+/// Maximum of the time limit for drawing an SVG, in ns, for images of any size.
 const MOST_WORK: f64 = 1.8e9;
 
-/// Maximum time in ns for reading a document before it is drawn. Elements that others refer to several times are
+/// Maximum time in ns for reading an SVG document before it is drawn. Elements that others refer to several times are
 /// counted each time. Reading also strokes curves, to determine their extent.
 const READING: f64 = 6e8;
 
@@ -94,7 +94,7 @@ fn placement(drawing_size: (f32, f32), info: &Info, window: &Window) -> Transfor
     }
 }
 
-/// Checks the cost of reading a document, and returns its background.
+/// Checks the cost of reading an SVG document, and returns its background colour.
 ///
 /// # Errors
 /// `Unsupported` for a document that takes too long to read or needs more than `memory` bytes.
@@ -119,7 +119,7 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
 /// Maximum number of elements that an error message reports. A higher number is reported as this one.
 const MANY: u64 = 1_000_000_000;
 
-/// Checks the cost of drawing a document.
+/// Checks the cost of drawing an SVG document.
 ///
 /// # Errors
 /// `Unsupported` for a drawing that would take more time or memory than is permitted for its size.
@@ -169,7 +169,7 @@ fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
     Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
 }
 
-/// Bytes of memory for an element, including the data for drawing it.
+/// Bytes of memory for an SVG element, including the data for drawing it.
 const UNIT_BYTES: u64 = 700;
 
 /// Cost of drawing an SVG, estimated from the length of the file and the size of the image, because the content is

@@ -47,8 +47,8 @@ impl Drawings for Svg {
     }
 }
 
-/// Returns a document that shows a text. The outlines of all glyphs form one path, so that no pixel is painted twice
-/// where they overlap. Each coloured glyph is a separate text.
+/// Returns an SVG document that shows a text. The outlines of all glyphs form one path, so that no pixel is painted
+/// twice where they overlap. Each coloured glyph is a separate `text` element.
 fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
     let layout = text::lay_out(text, fonts);
     let size = layout.size;

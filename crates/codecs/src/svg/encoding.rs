@@ -1,4 +1,4 @@
-//! Text encoding: UTF-8, or UTF-16 in either byte order, detected from the first bytes as in browsers.
+//! The text encoding of SVG files: UTF-8, or UTF-16 in either byte order, detected from the first bytes as in browsers.
 
 use std::borrow::Cow;
 

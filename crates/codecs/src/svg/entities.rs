@@ -1,5 +1,5 @@
-//! Entities for fixed texts, which drawing programs declare for their namespaces. They are expanded before the text is
-//! parsed, so that all limits apply to the expanded text.
+//! XML entities for fixed texts, which drawing programs declare for their namespaces. They are expanded before the text
+//! is parsed, so that all limits apply to the expanded text.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use andon_pixels::Result;
 use super::document::{broken, short_enough, unsupported};
 use super::prolog::{self, end_after};
 
-/// Maximum number of entities in one document. Drawing programs declare about ten.
+/// Maximum number of XML entities in one SVG document. Drawing programs declare about ten.
 const MOST: usize = 64;
 
-/// The names of entities and their texts. Of several declarations of one name, the first counts.
+/// The names of XML entities and their texts. Of several declarations of one name, the first counts.
 #[derive(Debug, Default)]
 pub(super) struct Entities<'a>(Vec<(&'a str, String)>);
 
@@ -56,7 +56,7 @@ impl<'a> Entities<'a> {
         Ok(entities)
     }
 
-    /// Reads one declaration and returns the text after it.
+    /// Reads one declaration of an entity and returns the text after it.
     fn declare(&mut self, declaration: &'a str) -> Result<&'a str> {
         let declaration = declaration.trim_ascii_start();
         let name = declaration

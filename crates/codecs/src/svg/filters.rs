@@ -1,11 +1,11 @@
-//! The cost of a filter: every primitive processes the whole layer, and all results are stored until the end.
+//! The cost of an SVG filter: every primitive processes the whole layer, and all results are stored until the end.
 
 use resvg::tiny_skia::Transform;
 use resvg::usvg::filter::{ColorInterpolation, Filter, Kind, TransferFunction};
 
 use super::weigh::{Canvas, FARTHEST, Refused, Weighed, Weighing, bounds};
 
-/// Cost in ns per px of every primitive for copying its inputs and clearing its result.
+/// Cost in ns per px of every filter primitive for copying its inputs and clearing its result.
 const PRIMITIVE: f64 = 10.0;
 
 /// Cost in ns per px of converting to linear light and back.

@@ -1,10 +1,11 @@
-//! The background colour of a drawing, from the `background` property of its root. `usvg` itself supports
+//! The background colour of an SVG, from the `background` property of its root element. `usvg` itself supports
 //! `background-color`.
 
 use simplecss::Declaration;
 use svgtypes::Color;
 
-/// The background that the root's declarations specify so far, applied in order of increasing precedence.
+/// The background that the style declarations of an SVG's root element specify so far, applied in order of increasing
+/// precedence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ground {
     colour: Option<Color>,
@@ -14,7 +15,7 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    /// Applies a declaration of the root.
+    /// Applies a style declaration of the root element.
     pub(super) fn declare(&mut self, declaration: &Declaration<'_>) {
         let is_shorthand = declaration.name == "background";
         if !is_shorthand && declaration.name != "background-color" {
@@ -37,7 +38,7 @@ impl Ground {
     }
 }
 
-/// Splits a value into words. Parentheses and their content are part of one word.
+/// Splits the value of a style declaration into words. Parentheses and their content are part of one word.
 fn words(value: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     value

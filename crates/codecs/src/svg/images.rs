@@ -1,4 +1,4 @@
-//! Embedded images, only from `data:` URLs, decoded by this crate's codecs with the same limits.
+//! The images embedded in an SVG, only from `data:` URLs, decoded by this crate's codecs with the same limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,7 +35,7 @@ const EMBEDDED: &[&dyn Codec] = &[
     &Jpeg, &Png, &Webp, &Gif, &Avif, &Heic, &Jxl, &Bmp, &Ico, &Raw, &Tiff, &Psd, &Pdf,
 ];
 
-/// Maximum number of pixels of all embedded images together, whatever the length of the file.
+/// Maximum number of pixels of all images embedded in an SVG together, whatever the length of the file.
 const PIXELS: u64 = 16 << 20;
 
 /// Bytes for each pixel of an embedded image while it is decoded, encoded again and drawn.
@@ -86,7 +86,7 @@ fn with(image_href_resolver: ImageHrefResolver<'_>) -> Options<'_> {
     }
 }
 
-/// Parses an embedded drawing, which must not contain further images.
+/// Parses an SVG embedded in another one. Images in the embedded SVG are left out.
 fn nested(data: &[u8]) -> Option<ImageKind> {
     let text = document::text(data).ok()?;
     let document = document::parse(&text).ok()?;
@@ -95,7 +95,7 @@ fn nested(data: &[u8]) -> Option<ImageKind> {
     Some(ImageKind::SVG(tree))
 }
 
-/// Converts an embedded image of any other format to PNG, which `resvg` can read.
+/// Converts an embedded image of any format but SVG to PNG, which `resvg` can read.
 fn raster(
     data: &[u8],
     limits: &Limits,

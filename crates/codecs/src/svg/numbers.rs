@@ -150,7 +150,7 @@ fn largest(text: &str) -> f64 {
     largest
 }
 
-/// Returns an element's font size in px, given that of its parent. Relative units multiply with every level.
+/// Returns an element's font size in px, given that of its parent. Relative units multiply with every level of nesting.
 ///
 /// # Errors
 /// `Unsupported` if it is larger than [`HIGHEST`].

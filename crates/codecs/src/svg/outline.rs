@@ -307,7 +307,8 @@ struct Style<'a> {
     important: [bool; 9],
     bytes: usize,
     attributes: usize,
-    /// Steps for applying style sheets and reading transforms, which each repetition takes again.
+    /// Number of [`Steps`] (units of work of about 10 ns) for applying style sheets and reading transforms. They are
+    /// spent again for each repetition.
     steps: u64,
     /// The value of `font-size`. The values in `lengths` may be relative to it.
     font_size: Option<&'a str>,
@@ -446,8 +447,8 @@ impl<'a> Reading<'a> {
         Ok(number)
     }
 
-    /// Returns the style of an element, reading it only the first time. The steps are spent each time, because `usvg`
-    /// applies the style sheets again for each repetition.
+    /// Returns the style of an element, reading it only the first time. The [`Steps`] (units of work) for reading it
+    /// are spent each time, because `usvg` applies the style sheets again for each repetition.
     fn style(&mut self, node: Node<'a, 'a>) -> Result<Rc<Style<'a>>> {
         if let Some(style) = self.styles.get(&node) {
             self.steps.spend(style.steps, "selectors of style sheets")?;
@@ -535,7 +536,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns the number of characters that a `tref` copies from another element. `usvg` searches for that element
-    /// from the beginning of the document, which costs steps.
+    /// from the beginning of the document, which costs [`Steps`] (units of work).
     fn letters_of(&self, node: Node<'a, 'a>) -> Result<usize> {
         let id = href(node).and_then(|href| IRI::from_str(href).ok());
         let Some(target) = id.and_then(|IRI(id)| self.originals.get(id)) else {
@@ -555,7 +556,7 @@ impl<'a> Reading<'a> {
 }
 
 impl<'a> Style<'a> {
-    /// Applies an attribute. For references, the first attribute of a name counts.
+    /// Adds an attribute of the element to its style. For references, the first attribute of a name counts.
     fn attribute(
         &mut self,
         attribute: &Attribute<'a, 'a>,
@@ -574,8 +575,8 @@ impl<'a> Style<'a> {
         Ok(())
     }
 
-    /// Applies a declaration of a style sheet. For a reference to another element, the first important declaration
-    /// counts or, if there is none, the last one.
+    /// Adds a declaration of a style sheet to the style of the element. For a reference to another element, the first
+    /// important declaration counts or, if there is none, the last one.
     fn declare(
         &mut self,
         declaration: &Declaration<'a>,
@@ -605,7 +606,8 @@ impl<'a> Style<'a> {
         Ok(())
     }
 
-    /// Applies a value that is not a reference. Its cost counts for each repetition of the element.
+    /// Checks the value of an attribute or declaration called `name`, and adds it to the style if it is a font size, a
+    /// radius, a stroke width or a transform. Its cost counts for each repetition of the element.
     fn value(&mut self, name: &str, value: &'a str, steps: &Steps) -> Result<()> {
         if name == "font-size" {
             self.font_size = Some(value);

@@ -42,7 +42,8 @@ pub(super) struct Weight {
 /// `data:` URL, if the URL contains one.
 ///
 /// # Errors
-/// `Unsupported` for documents over the limits.
+/// `Unsupported` for documents over the limits on nesting depth, chains of templates and steps, and for cycles of
+/// references.
 pub(super) fn follow<'a>(
     outline: Outline<'a>,
     steps: &'a Steps,
@@ -695,7 +696,8 @@ const STOPS: u64 = 8;
 /// Number of bytes of a path's outline that cost as much to process as an element, which is one unit.
 const PATH_BYTES: u64 = 20;
 
-/// Cost in units of a text and of each part of it, for finding its font.
+/// Cost of each element of a text (`text`, `tspan` or `textPath`), for finding its font, in the unit of
+/// [`Weight::units`].
 const PART: u64 = 8;
 
 /// Number of visits to letters that cost as much as an element, which is one unit. The layout of a text visits all of

@@ -1,4 +1,4 @@
-//! The size of a drawing, which depends only on the tag of its root.
+//! The size of an SVG, which depends only on the tag of its root element.
 
 use std::io::Read;
 

@@ -7,11 +7,12 @@ use andon_pixels::Result;
 
 use super::document::unsupported;
 
-/// Maximum number of steps for a document. They take about 0.4 s, which leaves a third of the time limit for reading a
-/// document to the stroking of curves.
+/// Maximum number of steps (units of work of about 10 ns) for reading a document. They take about 0.4 s, which leaves a
+/// third of the time limit for reading a document to the stroking of curves.
 const MOST: u64 = 40_000_000;
 
-/// Counts down the steps that are left. Code that walks a document spends steps and stops when none are left.
+/// The number of steps (units of work of about 10 ns) that are left for reading a document. Code that walks the
+/// document spends steps and stops when none are left.
 pub(super) struct Steps(Cell<u64>);
 
 impl Steps {
@@ -19,7 +20,7 @@ impl Steps {
         Self(Cell::new(MOST))
     }
 
-    /// Takes `count` steps. Returns false if fewer were left.
+    /// Takes `count` of the steps (units of work) that are left. Returns false if fewer were left.
     pub(super) fn take(&self, count: u64) -> bool {
         let left = self.0.get().checked_sub(count);
         self.0.set(left.unwrap_or(0));
@@ -30,7 +31,7 @@ impl Steps {
         self.0.get()
     }
 
-    /// Spends `count` steps.
+    /// Takes `count` of the steps (units of work) that are left.
     ///
     /// # Errors
     /// `Unsupported` if fewer are left, with a message that names `what`.

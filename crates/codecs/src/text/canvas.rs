@@ -2,7 +2,7 @@
 
 use andon_pixels::{Anchor, Text};
 
-/// The rectangle that lines cover on the image before they are rotated, in px.
+/// The rectangle that the lines of a text cover on the image before they are rotated, in px.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Block {
     pub(super) left: f64,

@@ -50,7 +50,7 @@ pub(super) struct ShapedLine {
     pub(super) begins_right: bool,
 }
 
-/// The text in place of a part that is cut off.
+/// The text in place of the part of a text that is cut off.
 const ELLIPSIS: &str = "\u{2026}";
 
 /// Minimum distance between lines, in em, whatever spacing is requested.
@@ -59,9 +59,9 @@ const LEAST_PITCH: f64 = 0.1;
 /// How a text that does not fit is cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cutting {
-    /// The part that is left out.
+    /// The part of the text that is left out.
     pub(super) place: Cut,
-    /// Whether an ellipsis replaces that part.
+    /// Whether an ellipsis replaces the part of the text that is left out.
     pub(super) ellipsis: bool,
 }
 

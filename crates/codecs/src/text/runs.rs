@@ -45,9 +45,9 @@ pub(super) struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Set {
     Horizontal,
-    /// Upright in a column.
+    /// The glyphs are upright in a column of vertical text.
     Upright,
-    /// Rotated clockwise by 90° in a column.
+    /// The glyphs are rotated clockwise by 90° in a column of vertical text.
     Turned,
 }
 

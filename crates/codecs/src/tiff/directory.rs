@@ -22,7 +22,7 @@ pub(crate) struct Directory<'a> {
 /// Maximum number of entries in one directory: the maximum count of a classic TIFF.
 const MOST_ENTRIES: u64 = 65_535;
 
-/// The location of an entry's values.
+/// The location of the values of an entry of a TIFF directory.
 enum Place {
     /// The values are in the entry itself. Their total length is this number of bytes.
     Inline(usize),
@@ -56,7 +56,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Returns the size in bytes of a value of this type, or `None` if the type is unknown.
+/// Returns the size in bytes of a TIFF value of this type, or `None` if the type is unknown.
 fn type_bytes(kind: u64) -> Option<usize> {
     match kind {
         1 | 2 | 6 | 7 => Some(1),
@@ -133,7 +133,7 @@ impl<'a> Directory<'a> {
         }
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of entries of the directory.
     pub(crate) fn len(&self) -> usize {
         self.entries().count()
     }
@@ -142,8 +142,8 @@ impl<'a> Directory<'a> {
         self.entries.chunks_exact(if self.big { 20 } else { 12 })
     }
 
-    /// Returns the size in bytes of each value of an entry, and the location of its values. Returns `None` if the type
-    /// is unknown or the location impossible.
+    /// Returns the size in bytes of each value of an entry of the directory, and the location of its values. Returns
+    /// `None` if the type is unknown or the location impossible.
     fn place(&self, entry: &[u8]) -> Option<(usize, Place)> {
         let number = |bytes: &[u8]| of(bytes, self.big_endian);
         let offset_bytes = self.offset_bytes();

@@ -30,7 +30,7 @@ const ROWS: u32 = 64;
 /// Resolution in the file, in pixels per inch. It is a default, because the print size is unknown.
 const PER_INCH: u32 = 72;
 
-/// Numbers of the tags that are written, in ascending order as the format requires.
+/// Numbers of the tags that are written, in ascending order as TIFF requires.
 mod tag {
     pub(super) const WIDTH: u16 = 256;
     pub(super) const HEIGHT: u16 = 257;

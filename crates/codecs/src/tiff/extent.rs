@@ -67,7 +67,7 @@ fn chunks_end(offsets: Numbers<'_>, lengths: Option<Numbers<'_>>, file: usize) -
     }
 }
 
-/// Maximum number of entries in all directories together, more than any real file has.
+/// Maximum number of entries in all directories of a TIFF together, more than any real file has.
 const ENTRIES: usize = 1 << 18;
 
 /// The tags for offsets and lengths of strips, of tiles, and of a thumbnail.

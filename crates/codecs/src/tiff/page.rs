@@ -1,11 +1,11 @@
-//! The properties of a page, read from its directory.
+//! The properties of a page of a TIFF, read from its directory.
 
 use andon_pixels::{Depth, Error, Info, Model, Orientation, Result, Space};
 
 use super::NAME;
 use super::directory::{Directory, Numbers};
 
-/// The properties of a page that can be decoded.
+/// The properties of a page of a TIFF that can be decoded.
 pub(super) struct Page<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
@@ -302,7 +302,7 @@ const MOST_CHUNKS: u64 = 1 << 21;
 /// Time in ns for finding a strip or tile and setting up its decoder.
 const NANOS_PER_CHUNK: u64 = 1000;
 
-/// Maximum length of a side, in px.
+/// Maximum length of a side of a page or of a tile, in px.
 const MOST: u32 = 1 << 30;
 
 /// Maximum number of samples per pixel.
@@ -358,12 +358,12 @@ fn palette(directory: &Directory<'_>, count: usize) -> Result<Vec<[u8; 3]>> {
     Ok((0..count).map(colour).collect())
 }
 
-/// Creates the error for a page with contradictory properties.
+/// Creates the error for a page of a TIFF with contradictory properties.
 pub(super) fn broken(why: &str) -> Error {
     Error::broken(NAME, why)
 }
 
-/// Creates the error for a page that may be valid, but cannot be decoded.
+/// Creates the error for a page of a TIFF that may be valid, but cannot be decoded.
 pub(super) fn unsupported(what: String) -> Error {
     Error::unsupported(NAME, what)
 }

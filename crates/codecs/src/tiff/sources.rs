@@ -60,7 +60,8 @@ pub(super) fn each(
     Ok(())
 }
 
-/// The source of a strip or tile in the file. Strips or tiles with equal sources are unpacked only once.
+/// Where the bytes of a strip or tile are in the file, and how many rows it has. Strips or tiles for which all of this
+/// is equal are unpacked only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     offset: u64,

@@ -16,7 +16,7 @@ use weezl::{BitOrder, LzwStatus};
 use super::page::{Colours, Page, broken, unsupported};
 use crate::jpeg::Jpeg;
 
-/// Decompresses to `length` bytes: rows of `width` pixels.
+/// Decompresses a strip or tile to `length` bytes: `rows` rows of `width` pixels.
 ///
 /// # Errors
 /// `Broken` if there is less data, or the data is damaged. For JPEG compression, also the other errors of the JPEG

@@ -25,7 +25,7 @@ const LOSSY: Model = Model::YCbCr {
     matrix: Matrix::Bt601,
 };
 
-/// The maximum length of a side in the format, in px.
+/// The maximum width and height of an image in the format, in px.
 const MAX_SIDE: u32 = 16_383;
 
 /// The WebP codec.

@@ -44,7 +44,7 @@ pub(crate) const KINDS: [Kind; 12] = [
     Kind::Filters,
 ];
 
-/// The syntax of a reference.
+/// The syntax of a reference from one SVG element to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Spelling {
     Attribute,
@@ -115,7 +115,7 @@ impl Kind {
 const NAMESPACES: &str =
     "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'";
 
-/// Returns a document of 64×64 px.
+/// Returns an SVG document of 64×64 px with the content `inside`.
 pub(crate) fn document(inside: &str) -> String {
     sized("width='64' height='64'", inside)
 }
@@ -124,7 +124,7 @@ fn sized(attributes: &str, inside: &str) -> String {
     format!("<svg {NAMESPACES} {attributes}>{inside}</svg>")
 }
 
-/// Returns elements of alternating kinds, each of which refers `times` to the next one.
+/// Returns an SVG document with elements of alternating kinds, each of which refers `times` times to the next one.
 pub(crate) fn chain(kinds: &[Kind], length: usize, times: usize, spelling: Spelling) -> String {
     let kind = |index: usize| kinds[index % kinds.len()];
     let mut text = String::new();
@@ -136,7 +136,7 @@ pub(crate) fn chain(kinds: &[Kind], length: usize, times: usize, spelling: Spell
     document(&(text + &kind(0).refer(0, spelling)))
 }
 
-/// Returns elements whose references form a cycle.
+/// Returns an SVG document with elements whose references form a cycle.
 pub(crate) fn circle(kinds: &[Kind], spelling: Spelling) -> String {
     let mut text = String::new();
     for (index, kind) in kinds.iter().enumerate() {
@@ -146,7 +146,7 @@ pub(crate) fn circle(kinds: &[Kind], spelling: Spelling) -> String {
     document(&(text + &kinds[0].refer(0, spelling)))
 }
 
-/// Returns a document with references that the bytes choose.
+/// Returns an SVG document with references that the bytes choose.
 pub(crate) fn chosen(bytes: &[u8]) -> String {
     let mut bytes = bytes.iter().copied();
     let mut choose = |most: usize| usize::from(bytes.next().unwrap_or(0)) % most;

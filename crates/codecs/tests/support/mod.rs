@@ -23,7 +23,7 @@ pub(crate) fn codec(name: &str) -> &'static dyn Codec {
         .expect("it is listed")
 }
 
-/// Returns the path of a folder of samples.
+/// Returns the path of a folder of sample files, given its path below the folder of all samples.
 pub(crate) fn samples(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../samples")

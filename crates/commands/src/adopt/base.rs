@@ -1,4 +1,4 @@
-//! The configuration that an adoption starts from: the imported configuration of another server, or an existing
+//! The configuration that `andon adopt` starts from: the imported configuration of another server, or an existing
 //! andon.toml.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use super::proxy;
 use super::secrets::{self, value};
 use crate::import::{self, UNNAMED_BUCKET, own_variable, quoted, unknown_secret_in};
 
-/// The configuration that the adoption completes with settings derived from the log. Empty if the user gave none.
+/// The configuration that `andon adopt` completes with settings derived from the log. Empty if the user gave none.
 #[derive(Debug, Default)]
 pub(super) struct Base {
     pub(super) text: String,

@@ -19,7 +19,7 @@ pub(super) struct Draft {
     base: String,
     /// The text of `base` for a trial server, which does not verify signatures whose key is unknown.
     base_tried: String,
-    /// Comment lines at the top of the file.
+    /// Comment lines at the top of the configuration file.
     head: Vec<String>,
     rewrites: Vec<Rule>,
     tables: Vec<Table>,
@@ -29,7 +29,7 @@ pub(super) struct Draft {
     pub(super) origins: String,
 }
 
-/// A `[[rewrite]]`.
+/// A `[[rewrite]]` table of the configuration.
 #[derive(Debug)]
 struct Rule {
     from: String,
@@ -128,7 +128,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds a comment line at the top of the file.
+    /// Adds a comment line at the top of the configuration file.
     pub(super) fn say(&mut self, line: impl Into<String>) {
         self.head.push(line.into());
     }
@@ -222,7 +222,7 @@ impl Draft {
         }
     }
 
-    /// Returns the text of the file.
+    /// Returns the text of the configuration file.
     pub(super) fn text(&self, what: For) -> String {
         let mut out = String::new();
         for line in &self.head {

@@ -1,4 +1,4 @@
-//! The result of an adoption, and whether it is safe to switch to the new server.
+//! The result of `andon adopt`, and whether it is safe to switch to the new server.
 
 mod sized;
 
@@ -116,7 +116,7 @@ pub(super) struct Processor {
     pub(super) new: Option<f64>,
 }
 
-/// Everything that the report of an adoption shows.
+/// Everything that the report of `andon adopt` shows.
 pub(super) struct Outcome<'a> {
     pub(super) logs: Vec<PathBuf>,
     pub(super) file: PathBuf,
@@ -156,7 +156,7 @@ const MONTH: f64 = 365.25 / 12.0 * 86_400.0;
 const LEAST_SECONDS: f64 = 3600.0;
 
 impl Outcome<'_> {
-    /// Returns the reasons why it is not safe to switch; none if it is.
+    /// Returns the reasons why it is not safe to switch to the new server; none if it is.
     pub(super) fn obstacles(&self) -> Vec<String> {
         let mut list = Vec::new();
         if !self.secrets.is_empty() {

@@ -1,4 +1,4 @@
-//! Writes the result of an adoption as a single HTML page.
+//! Writes the result of `andon adopt` as a single HTML page.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(super) fn page(outcome: &Outcome<'_>) -> String {
     html
 }
 
-/// Returns whether it is safe to switch, with each obstacle on a line of its own.
+/// Returns whether it is safe to switch to the new server, with each obstacle on a line of its own.
 fn verdict(outcome: &Outcome<'_>) -> String {
     let mut html = match &*outcome.obstacles() {
         [] => "<p><strong>Safe to switch.</strong></p>\n".to_owned(),

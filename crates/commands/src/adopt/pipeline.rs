@@ -1,4 +1,4 @@
-//! The steps of an adoption, one after the other.
+//! The steps of `andon adopt`, one after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
@@ -339,7 +339,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The measurements of a replay.
+/// What was measured while a log's URLs were sent to the old and the new server.
 struct Measured<'a> {
     report: Report<'a>,
     repeat_seconds: Vec<f64>,

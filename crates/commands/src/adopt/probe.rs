@@ -1,4 +1,5 @@
-//! Tries to parse targets as URLs of each form, ignoring signatures.
+//! Tries to parse targets (paths with their queries) as URLs of each dialect, in each of its forms, ignoring
+//! signatures.
 
 use andon_dialects::forms::{Cut, Room, Strength, Suits, has_page_extension};
 use andon_dialects::thumbor::is_foreign;
@@ -11,11 +12,11 @@ use super::presets;
 /// little as possible.
 pub(super) struct Probes(Vec<(&'static Form, Dialects)>);
 
-/// One possible interpretation of a target.
+/// One possible interpretation of a target (a path with its query) as an image URL.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     pub(super) kind: &'static Form,
-    /// The part of the path before the form's own syntax, without a slash at the end.
+    /// The part of the path before the syntax of the URL form `kind` begins, without a slash at the end.
     pub(super) prefix: String,
     pub(super) is_strong: bool,
     /// Whether the target looks like a URL of the form `kind`, and the parser of that form knows all of its options.

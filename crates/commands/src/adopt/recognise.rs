@@ -22,9 +22,9 @@ pub(super) struct Found {
 #[derive(Debug, Default)]
 pub(super) struct Recognised {
     pub(super) entries: Vec<Found>,
-    /// Indices of targets that match no form and end in an image's extension: plain files.
+    /// Indices of targets that match no URL form of a dialect and end in an image's extension: plain files.
     pub(super) files: Vec<usize>,
-    /// Indices of all other targets.
+    /// Indices of targets that are neither URLs of a dialect nor plain files.
     pub(super) others: Vec<usize>,
 }
 
@@ -75,9 +75,9 @@ pub(super) fn recognise(
     Ok(recognition)
 }
 
-/// Chooses one of the forms in `row` and a prefix: the combination that can interpret most of the targets in `open`,
-/// which are not recognised yet. A prefix that names exactly its form takes precedence. Returns `None` if no
-/// combination is left that is not in use and has a target that is unmistakably of its form.
+/// Chooses one of the URL forms in `row` and a prefix: the combination that can interpret most of the targets in
+/// `open`, which are not recognised yet. A prefix that names exactly its URL form takes precedence. Returns `None` if
+/// no combination is left that is not in use and has a target that is unmistakably of its URL form.
 fn best(
     row: &[&'static Form],
     open: &BTreeMap<usize, Vec<Reading>>,

@@ -9,7 +9,7 @@ use super::outcome::{Group, Sorted};
 use super::recognise::Recognised;
 use super::routes::{Route, Router};
 
-/// The inputs of sorting.
+/// The inputs for sorting the targets of a log.
 pub(super) struct Sorting<'a> {
     pub(super) targets: &'a [(String, u64)],
     /// For each target, whether the configuration that the user gave answers it with an image.

@@ -216,7 +216,8 @@ pub(super) fn sends_image(client: &mut Client<'_>, target: &str) -> bool {
     })
 }
 
-/// Returns the `allow` line for the hosts whose addresses are not public. Empty if all are public.
+/// Returns the TOML line `allow = […]`, with which an origin may fetch from those hosts of `urls` whose addresses are
+/// not public. Empty if all are public.
 fn allow_line<'a>(urls: impl Iterator<Item = &'a str>) -> String {
     let addresses: BTreeSet<IpAddr> = urls.flat_map(private_addresses).collect();
     if addresses.is_empty() {

@@ -1,4 +1,4 @@
-//! Writes the result of an adoption as text.
+//! Writes the result of `andon adopt` as text.
 
 use std::fmt::Write;
 
@@ -120,7 +120,8 @@ pub(super) fn unread_lists(sorted: &Sorted) -> impl Iterator<Item = (&'static st
     lists.into_iter().filter(|(_, list)| !list.is_empty())
 }
 
-/// Returns the nginx configuration for the switch, or what to do instead, and the dialects that answer unsigned URLs.
+/// Returns the nginx configuration for the switch to the new server, or what to do instead, and the dialects that
+/// answer unsigned URLs.
 pub(super) fn to_switch(outcome: &Outcome<'_>) -> String {
     let mut text = lines_to_switch(outcome);
     if !outcome.unsigned.is_empty() {

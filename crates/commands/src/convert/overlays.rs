@@ -1,4 +1,4 @@
-//! Reads the overlay images of a batch from a folder or from the origins of a configuration.
+//! Reads the overlay images of a conversion job from a folder or from the origins of a configuration.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};

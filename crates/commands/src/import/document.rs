@@ -30,7 +30,7 @@ pub(super) struct Document {
     no_secrets: bool,
 }
 
-/// The keys whose values are secrets.
+/// The keys of the generated `andon.toml` whose values are secrets.
 const SECRETS: [&str; 5] = [
     "imgproxy.keys",
     "imgproxy.salts",
@@ -234,7 +234,7 @@ impl Document {
         !self.origins.is_empty()
     }
 
-    /// Returns the text of the file.
+    /// Returns the text of the generated `andon.toml`.
     ///
     /// # Errors
     /// If the system has no random numbers.
@@ -272,7 +272,7 @@ impl Document {
     }
 }
 
-/// Writes a list of tables. The name of the list may contain dots.
+/// Writes a list of TOML tables, `[[name]]`. The name of the list may contain dots.
 fn write_list<'a>(out: &mut String, name: &str, tables: impl IntoIterator<Item = &'a Table>) {
     for table in tables {
         let _ = writeln!(out, "\n[[{name}]]");
@@ -282,7 +282,7 @@ fn write_list<'a>(out: &mut String, name: &str, tables: impl IntoIterator<Item =
     }
 }
 
-/// Writes a table: its plain keys before the tables in it.
+/// Writes a TOML table: its plain keys before the tables in it.
 fn write_table(out: &mut String, name: &str, value: &Value, unknown: &BTreeMap<String, String>) {
     let Value::Table(table) = value else {
         return;

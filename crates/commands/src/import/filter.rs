@@ -15,7 +15,8 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Stores a directive of the module for which the dialect has an option. Returns `false` for any other directive.
+    /// Stores a directive of nginx's `image_filter` module if Andon's image_filter dialect has an option for it.
+    /// Returns `false` for any other directive.
     pub(super) fn take(&mut self, directive: &Directive) -> bool {
         let value = || Some(directive.arg(0).to_owned());
         match directive.name.as_str() {
@@ -33,7 +34,7 @@ impl Filter {
         true
     }
 
-    /// Returns the options for the dialect, or `None` if no filter is applied.
+    /// Returns the options for Andon's image_filter dialect, or `None` if no filter is applied.
     pub(super) fn options(&self) -> Option<String> {
         let mut options = match (self.what.as_deref(), &self.rotate) {
             (None | Some("off"), None) => return None,

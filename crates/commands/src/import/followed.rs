@@ -77,7 +77,7 @@ impl Site {
         Ok(true)
     }
 
-    /// Reads the server with the index `at`.
+    /// Reads the directives of the nginx server with the index `at`.
     fn inner(&self, at: usize) -> Inner {
         let mut site = Self::default();
         let mut scope = self.servers.scope.clone();

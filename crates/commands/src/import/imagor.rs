@@ -181,7 +181,8 @@ fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds an origin for each loader. Paths are read from the folder or bucket if there is one, or else from web servers.
+/// Adds an origin for each loader of imagor. Paths are read from the folder or bucket if there is one, or else from web
+/// servers.
 fn origins(parts: &Parts, out: &mut Document) {
     let mut common = Common::new();
     let total = parts.put("IMAGOR_LOAD_TIMEOUT", span, out);
@@ -270,7 +271,7 @@ fn hosts(parts: &Parts, common: &Common, is_alone: bool, out: &mut Document) {
     }
 }
 
-/// Returns the path prefix that a loader finds images below.
+/// Returns the path prefix below which a loader of imagor finds images, from the variable `name`.
 fn place(parts: &Parts, name: &str) -> String {
     let prefix = parts.text(name).unwrap_or_default().trim_matches('/');
     format!("/{prefix}")

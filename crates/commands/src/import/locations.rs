@@ -515,7 +515,7 @@ fn names_group(value: &str) -> bool {
     parts.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Returns the place for notes that concern the whole server: that of its first location.
+/// Returns the line of nginx's configuration that notes on the whole server refer to: that of its first location.
 fn server_place(locations: &[Location]) -> Place {
     locations.first().map_or_else(
         || Place {

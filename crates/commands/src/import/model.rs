@@ -115,7 +115,7 @@ pub(super) struct Cache {
     pub(super) negative: Option<String>,
 }
 
-/// The directives that apply in a block, including those inherited from outer blocks.
+/// The directives that apply in a block of nginx's configuration, including those inherited from outer blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     pub(super) root: Option<String>,

@@ -28,7 +28,8 @@ fn has_images(text: &str) -> bool {
     all.any(|(at, key)| text[at + key.len()..].trim_start().starts_with(':'))
 }
 
-/// Whether a text names variables of another server, as chart values and manifests in JSON do.
+/// Whether a text names environment variables of another image server, as values of Helm charts and Kubernetes
+/// manifests in JSON do.
 fn is_of_variables(text: &str) -> bool {
     [imgproxy::FORMAT, imagor::FORMAT, thumbor::FORMAT]
         .iter()

@@ -10,7 +10,7 @@ use super::assignments::{Assignment, At};
 pub(super) struct Python {
     /// The names that are set to a literal. Names that are set to `None` are omitted, because they count as not set.
     pub(super) assignments: Vec<Assignment>,
-    /// The names that are set to another expression, with their lines.
+    /// The names that are set to an expression other than a literal, with their lines.
     pub(super) expressions: Vec<(String, usize)>,
     /// Lines that begin with something other than an assignment.
     pub(super) others: Vec<usize>,

@@ -205,8 +205,8 @@ impl Site {
         }
     }
 
-    /// Adds a note on a directive that has no key. Stores the `Host` header that it sets for requests that are passed
-    /// on, and whether it passes requests to a program.
+    /// Adds a note on a directive that has no equivalent key in Andon's configuration. Stores the `Host` header that it
+    /// sets for requests that are passed on, and whether it passes requests to a program.
     fn without_key(&mut self, directive: &Directive, scope: &mut Scope) {
         let name = directive.name.as_str();
         scope.here.runs |= reasons::is_program(name);

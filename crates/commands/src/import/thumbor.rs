@@ -130,8 +130,9 @@ fn differing_defaults(parts: &Parts, out: &mut Document) {
     );
 }
 
-/// Imports the key, and whether unsigned URLs are answered. If these could not be read, the key is random and unsigned
-/// URLs are refused.
+/// Imports thumbor's signing key, and whether unsigned URLs are answered. A key that could not be read becomes a random
+/// one. If the setting for unsigned URLs was not read, and it or the key may be set elsewhere, unsigned URLs are
+/// refused.
 fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     // thumbor's default key, which is public knowledge.
     const KNOWN: &str = "MY_SECURE_KEY";

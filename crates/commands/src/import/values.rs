@@ -3,7 +3,7 @@
 
 use toml::{Table, Value};
 
-/// Whether a value means that a variable is not set: an empty string, or `false`, which charts write for an unset
+/// Whether a value means that a variable is not set: an empty string, or `false`, which Helm charts write for an unset
 /// string. Not to be used for flags.
 pub(super) fn is_none(value: &Value) -> bool {
     match value {
@@ -20,7 +20,7 @@ pub(super) fn text(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// Translates an integer that is not negative.
+/// Translates a variable's value to a TOML integer. Anything but a non-negative integer is an error.
 pub(super) fn number(value: &Value) -> Result<Value, String> {
     let number = match value {
         Value::Integer(number) => Some(*number),
@@ -46,7 +46,7 @@ pub(super) fn limit(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// Translates a boolean, in the notation of Go or Python.
+/// Translates a variable's value, a boolean in the notation of Go or Python, to a TOML boolean.
 pub(super) fn flag(value: &Value) -> Result<Value, String> {
     let flag = match value {
         Value::Boolean(flag) => Some(*flag),
@@ -157,7 +157,7 @@ pub(super) fn megapixels(value: &Value) -> Result<Value, String> {
     pixels.ok_or_else(|| format!("{value} is no number of megapixels over 0"))
 }
 
-/// Translates an address to listen on. Without a host it means all addresses of the machine.
+/// Translates a variable's value, an address to listen on. A missing host becomes 0.0.0.0: all IPv4 addresses.
 pub(super) fn address(value: &Value) -> Result<Value, String> {
     let text = value.as_str().unwrap_or_default();
     match text.strip_prefix(':') {
@@ -177,7 +177,8 @@ pub(super) fn one(value: &Value) -> Result<Value, String> {
     text(value).map(|text| Value::Array(vec![text]))
 }
 
-/// Translates a URL prefix. An empty one becomes `/`.
+/// Translates a variable's value, a URL prefix, to one with a slash in front and none at its end. An empty prefix
+/// becomes `/`.
 pub(super) fn prefix(value: &Value) -> Result<Value, String> {
     let text = value.as_str().unwrap_or_default().trim_matches('/');
     Ok(format!("/{text}").into())

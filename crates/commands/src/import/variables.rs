@@ -22,11 +22,11 @@ pub(super) struct Variable {
 /// The translation of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Becomes {
-    /// A key, such as `imgproxy.quality`, and the function that translates the value.
+    /// A key of `andon.toml`, such as `imgproxy.quality`, and the function that translates the value.
     Key(&'static str, Translate),
     /// A part of a setting that several variables contribute to, and a description of that setting.
     Part(&'static str),
-    /// No key. The text is the reason.
+    /// The variable has no key in `andon.toml`. The text is the reason.
     Nothing(&'static str),
 }
 
@@ -59,7 +59,7 @@ pub(super) const fn nothing(names: &'static [&'static str], why: &'static str) -
 }
 
 impl Variable {
-    /// Whether the row is about the variable with this name.
+    /// Whether this translation applies to the variable with this name.
     pub(super) fn is(&self, name: &str) -> bool {
         self.names
             .iter()
@@ -251,7 +251,7 @@ impl Parts {
         self.absent.insert(name.to_owned());
     }
 
-    /// Returns the names of all variables.
+    /// Returns the names of the variables that have values.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }
@@ -305,7 +305,7 @@ impl Parts {
     }
 }
 
-/// Returns a server's table as Markdown.
+/// Returns the table of a server's variables as Markdown, with the translation of each.
 pub(super) fn markdown(table: &[Variable]) -> String {
     let mut text = "| variable | key |\n|---|---|\n".to_owned();
     for row in table {

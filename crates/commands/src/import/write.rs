@@ -49,7 +49,7 @@ pub(super) fn text(site: &Site, file: &str) -> String {
     out
 }
 
-/// Writes the notes as comments.
+/// Writes the notes on what was not imported from nginx's configuration, as comments.
 fn not_taken_over(out: &mut String, notes: &[(Place, String)]) {
     if !notes.is_empty() {
         *out += "#\n# What was not taken over:\n";

@@ -1,4 +1,4 @@
-//! Requests every URL from both servers.
+//! Requests each URL of a comparison from both the old and the new server.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -167,7 +167,8 @@ pub(super) fn compare(
     comparison
 }
 
-/// Whether a note says that the URL refers to something that the configuration lacks, such as a watermark.
+/// Whether a note in a response (`Andon-Note`) says that the URL refers to something that the server's configuration
+/// lacks, such as a watermark.
 pub(crate) fn is_missing(note: &str) -> bool {
     note.contains("in the configuration; it is ignored")
 }

@@ -1,4 +1,4 @@
-//! Writes the comparison as a single HTML file, with the images that differ most next to each other.
+//! Writes the comparison of two servers as a single HTML file, with the images that differ most next to each other.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::{Report, Row, summary};
 
-/// Largest number of image pairs on the page.
+/// Largest number of image pairs on an HTML page that compares two servers.
 const MOST_PAIRS: usize = 40;
 /// Maximum size in bytes of an image file that is embedded in the page. Larger ones are embedded as thumbnails.
 const MOST_BYTES: usize = 150_000;
@@ -88,7 +88,7 @@ fn image_html(body: &[u8]) -> String {
     format!("<img alt=\"\" src=\"data:image/{kind};base64,{file}\">")
 }
 
-/// Returns the beginning of a page, up to and including its heading.
+/// Returns the beginning of an HTML page, up to and including its heading.
 pub(crate) fn head(title: &str) -> String {
     HEAD.replace("{title}", &escape(title))
 }

@@ -1,4 +1,4 @@
-//! Writes the comparison as text.
+//! Writes the comparison of two servers as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

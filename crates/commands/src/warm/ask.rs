@@ -15,7 +15,7 @@ use crate::convert::progress_bar;
 use crate::journal::Journal;
 use andon_terminal::interrupt::wait_until;
 
-/// The state of a job, shared by all connections.
+/// A run of `andon warm` and its state, shared by all connections.
 pub(super) struct Job<'a> {
     server: Server,
     connections: u32,
@@ -204,8 +204,8 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
 /// Maximum number of retries of a request that failed for a temporary reason.
 const MOST_RETRIES: u32 = 5;
 
-/// Number of refusals after which, if no request had another outcome, the token is assumed to be wrong for all
-/// requests.
+/// Number of refusals after which, if no request had another outcome, the administrator's token is assumed to be wrong
+/// for all requests.
 const MOST_REFUSALS_AT_FIRST: usize = 20;
 
 /// Pause before a request is sent again if the server sends no `Retry-After`.

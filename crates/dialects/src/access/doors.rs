@@ -29,7 +29,8 @@ impl fmt::Display for Door {
 /// All doors of a configuration, each with the reason why it is closed to unsigned URLs, if it is.
 #[derive(Debug)]
 pub(crate) struct Doors {
-    /// Doors of the dialects that are switched on, in the order of `ALL`, each with the reason why it is closed.
+    /// Doors of the dialects that are switched on, in the order of the list of all dialects, each with the reason why
+    /// it is closed to unsigned URLs; `None` if it is open.
     dialects: Vec<(Door, Option<String>)>,
     files: (Door, Option<String>),
     /// Dialects that answer URLs without any signature.

@@ -63,7 +63,7 @@ impl Places for Nowhere {
     }
 }
 
-/// What parsing a target has shown about its sender's rights: signatures, links and rewrite rules.
+/// What parsing a target has shown about its sender's rights: signatures, `[[secure_link]]` rules and rewrite rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence<'a> {
     /// The target without the signature in front of it.
@@ -75,7 +75,7 @@ pub(crate) struct Evidence<'a> {
     /// Index of the dialect that read the target; `None` if the target is the path of a plain file.
     pub(crate) door: Option<usize>,
     /// The target that a rewrite rule with `opens = true` made, without the request's query. Such a rule may lead to
-    /// closed dialects and guarded sources.
+    /// dialects that are closed to unsigned URLs, and to sources that a `[[secure_link]]` guards.
     pub(crate) opened_by_rule: Option<String>,
 }
 

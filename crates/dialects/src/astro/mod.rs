@@ -35,7 +35,7 @@ struct Astro {
 /// Name of the dialect, with which the canonical text of its rules ([`Rules::text`](andon_recipe::Rules::text)) begins.
 const NAME: &str = "astro";
 
-/// The lifetime of results in seconds.
+/// For how many seconds clients may cache a result: a year.
 const YEAR: u64 = 31_536_000;
 
 impl Dialect for Astro {

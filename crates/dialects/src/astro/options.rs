@@ -1,4 +1,4 @@
-//! The table of the endpoint's parameters.
+//! The table of the parameters of Astro's image endpoint.
 
 use crate::options::About::{Answer, Image};
 use crate::options::Takes::Word;

@@ -1,4 +1,5 @@
-//! The table of options, and how a target's options are read: one path segment, strictly.
+//! The table of Cloudflare's options, and how they are read from one path segment of a target: an unknown or invalid
+//! option is an error.
 
 use crate::colours;
 use crate::options::About::{Answer, Ignored, Image, Partly};
@@ -45,7 +46,7 @@ const FITS: &[&str] = &[
 ];
 const GRAVITIES: &[&str] = &["auto", "face", "left", "right", "top", "bottom", "center"];
 
-/// The options of a URL.
+/// The options of Cloudflare's URLs.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["width", "w"], Partly(&["auto"]), SIDE, "width of the box in px"),

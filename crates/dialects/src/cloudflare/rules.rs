@@ -1,5 +1,5 @@
-//! Resolves the options for an image. The service is closed source: sizes follow its documentation and are rounded to
-//! the nearest pixel, half away from zero.
+//! Resolves Cloudflare's options for an image. Cloudflare's service is closed source: sizes follow its documentation
+//! and are rounded to the nearest pixel, half away from zero.
 
 mod wish;
 

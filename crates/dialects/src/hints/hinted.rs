@@ -9,7 +9,7 @@ use andon_recipe::{
 
 use super::Hints;
 
-/// Rules of a request that came with hints.
+/// Rules of a request that came with client hints.
 #[derive(Clone, Debug)]
 pub(super) struct HintedRules {
     pub(super) rules: Arc<dyn Rules>,
@@ -21,7 +21,8 @@ impl Rules for HintedRules {
         format!("{}{}", self.rules.text(), self.hints)
     }
 
-    /// Resolves the rules, and then adapts size and quality to the hints, unless the result would not be permitted.
+    /// Resolves the rules, and then adapts size and quality to the client hints, unless the result would not be
+    /// permitted.
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let recipe = self.rules.resolve(facts)?;
         // Lists of permitted sizes must not depend on where the measured part of the image lies.
@@ -80,8 +81,8 @@ const LOSSY: &[&str] = &["jpeg", "webp", "avif", "jxl"];
 const SAVING_QUALITY: u8 = 50;
 
 impl Hints {
-    /// Adapts a recipe in whole pixels to the hints. Images are enlarged only where the recipe does so, or if they are
-    /// vector graphics.
+    /// Adapts a recipe in whole pixels to the client hints. Images are enlarged only where the recipe does so, or if
+    /// they are vector graphics.
     fn act_on(&self, mut recipe: Recipe, facts: &Facts) -> Recipe {
         if recipe.is_original() {
             return recipe;

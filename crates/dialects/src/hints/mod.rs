@@ -49,17 +49,17 @@ const ALL: &str = "all";
 /// The value of `Accept-CH`, which requests the hints from browsers. Browsers send `Save-Data` without a request.
 const ACCEPT_CH: &str = "Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width";
 
-/// The dialects in which hints count.
+/// The dialects in which client hints count.
 #[derive(Debug)]
 pub(crate) struct ClientHints {
-    /// Indices of the dialects in which hints count, among those that are switched on
+    /// Indices of the dialects in which client hints count, among those that are switched on
     /// ([`Doors`](crate::access::Doors)).
     doors: Vec<usize>,
 }
 
 impl ClientHints {
-    /// Returns the dialects in which hints count by the configuration. `names` are the names of all dialects. `door`
-    /// returns the index of a dialect among those that are switched on.
+    /// Returns the dialects in which client hints count by the configuration. `names` are the names of all dialects.
+    /// `door` returns the index of a dialect among those that are switched on.
     ///
     /// # Errors
     /// A name that is not a dialect's, or that of a dialect that has hints of its own or never uses any.
@@ -138,7 +138,7 @@ struct Hints {
 /// The largest density that is used, in device pixels per CSS pixel. Higher densities are not visible.
 const MOST_DENSE: f64 = 4.0;
 
-/// Widths are rounded up to a multiple of this many px.
+/// The widths that client hints request are rounded up to a multiple of this many px.
 const STEP: u32 = 100;
 
 /// Maximum width in px that client hints can request. Larger widths are reduced to it.

@@ -1,4 +1,4 @@
-//! What hints do, in which dialects.
+//! Tests of what client hints do, and in which dialects.
 
 use andon_recipe::{Facts, size_after};
 

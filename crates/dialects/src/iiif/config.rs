@@ -15,16 +15,17 @@ use crate::spelling::{Spelt, Word};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IiifConfig {
-    /// URL prefix of version 3.0; empty: that version is off.
+    /// URL prefix of version 3.0 of the IIIF Image API; empty: that version is off.
     pub prefix: String,
-    /// URL prefix of version 2.1; empty: that version is off.
+    /// URL prefix of version 2.1 of the IIIF Image API; empty: that version is off.
     pub prefix2: String,
     /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
     /// presets only.
     pub open: bool,
     /// Whether identifiers may contain slashes that are not encoded.
     pub slashes: Slashes,
-    /// How a size `!w,h` of version 3.0 is answered if its box is larger than the region.
+    /// How a request for the size `!w,h` of IIIF 3.0 is answered if the box of `w` × `h` px is larger than the region
+    /// of the image.
     pub larger_box: LargerBox,
     /// The beginning of URIs in responses: scheme, authority and the path prefix that a proxy removes. Empty: `http`
     /// and the request's `Host`.
@@ -42,7 +43,7 @@ pub struct IiifConfig {
     pub tile: u32,
     /// URI of a licence that `info.json` states for every image; empty: none.
     pub rights: String,
-    /// Attribution that `info.json` of version 2.1 states for every image; empty: none.
+    /// Attribution that `info.json` of IIIF 2.1 states for every image; empty: none.
     pub attribution: String,
 }
 
@@ -53,18 +54,19 @@ pub enum Slashes {
     /// As `/` or `%2F`, since many proxies decode `%2F`.
     #[default]
     Either,
-    /// As `%2F` only, as the specification demands.
+    /// As `%2F` only, as the IIIF specification demands.
     Encoded,
 }
 
-/// How a size `!w,h` of version 3.0 is answered if its box is larger than the region.
+/// How a request for the size `!w,h` of IIIF 3.0 is answered if the box of `w` × `h` px is larger than the region of
+/// the image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LargerBox {
-    /// With the region at its own size, as section 4.2 of the specification says.
+    /// With the region at its own size, as section 4.2 of the IIIF specification says.
     #[default]
     Image,
-    /// With status 400, as release 1.0.5 of the public validator demands.
+    /// With status 400, as release 1.0.5 of IIIF's public validator demands.
     Error,
 }
 

@@ -27,8 +27,8 @@ pub(super) const FORMS: &[Form] = &[
     },
 ];
 
-/// Returns the marks by which a URL of this version (`3` or `2`) is recognised; `None` for other targets. `other` is
-/// the other version.
+/// Returns the marks by which a URL of this version of IIIF (`3` or `2`) is recognised; `None` for other targets.
+/// `other` is the other version.
 fn look<'a>(cut: &Cut<'a>, version: &str, other: &str) -> Option<Marks<'a>> {
     let segments: Vec<&str> = cut.path.strip_prefix('/')?.split('/').collect();
     let names_iiif = cut
@@ -57,8 +57,8 @@ fn look<'a>(cut: &Cut<'a>, version: &str, other: &str) -> Option<Marks<'a>> {
     })
 }
 
-/// Returns how well a prefix goes with this version. Identifiers may contain slashes, so that each beginning of a path
-/// may be the prefix.
+/// Returns how well a prefix goes with this version of IIIF. Identifiers may contain slashes, so that each beginning of
+/// a path may be the prefix.
 fn suits(prefix: &str, names_iiif: bool, version: &str, other: &str) -> Suits {
     let last = prefix.rsplit('/').next().unwrap_or_default();
     let suffix = last.trim_start_matches("iiif").trim_start_matches('v');

@@ -1,4 +1,4 @@
-//! `info.json`: the document that viewers read before they request tiles.
+//! `info.json` of the IIIF Image API: the document that image viewers read before they request tiles.
 
 use serde_json::{Value, json};
 
@@ -21,11 +21,11 @@ pub(super) struct Information {
 
 const PROTOCOL: &str = "http://iiif.io/api/image";
 
-/// Minimum length, in px, of the longer side of the sizes that `sizes` lists.
+/// Minimum length, in px, of the longer side of the sizes that `info.json` lists under `sizes`.
 const SMALLEST: u32 = 100;
 
-/// How many of the formats, in the order of their list, level 2 of the specification requires. `info.json` lists the
-/// others as extra formats.
+/// The number of formats, counted from the first of [`FORMATS`], that level 2 of the IIIF specification requires.
+/// `info.json` lists the others as extra formats.
 const NEEDED: usize = 2;
 
 impl Document for Information {
@@ -51,7 +51,7 @@ impl Document for Information {
 }
 
 impl Information {
-    /// Returns the document for an image of this upright size, in px.
+    /// Returns `info.json` for an image of this upright size, in px.
     pub(super) fn document(&self, width: u32, height: u32) -> Value {
         let config = &self.config;
         let factors = scale_factors(config.tile, width.max(height));
@@ -100,7 +100,7 @@ impl Information {
         self.add_limits(document);
     }
 
-    /// Returns the object of features and limits that follows the level in the profile of version 2.1.
+    /// Returns the object of features and limits that follows the compliance level in the `profile` of IIIF 2.1.
     fn profile2(&self) -> Value {
         let mut profile = json!({
             "formats": extensions().collect::<Value>(),

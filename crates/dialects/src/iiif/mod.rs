@@ -33,7 +33,7 @@ struct Iiif {
     config: IiifConfig,
 }
 
-/// Version of the API: 3.0 or 2.1.
+/// Version of the IIIF Image API: 3.0 or 2.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     V3,
@@ -63,7 +63,7 @@ impl Version {
     }
 }
 
-/// Turns a refusal into one about a feature that the specification has, but that is not supported here.
+/// Turns a refusal into one about a feature that the IIIF specification has, but that is not supported here.
 fn unsupported(refusal: Refusal) -> Refusal {
     Refusal {
         fault: Fault::Unsupported,

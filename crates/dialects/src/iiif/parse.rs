@@ -59,7 +59,8 @@ impl Quality {
     ];
 }
 
-/// File extensions, each with the engine's name of the format. Level 2 requires the first two.
+/// File extensions, each with the engine's name of the format. Level 2 of the IIIF specification requires the first
+/// two.
 pub(super) const FORMATS: &[(&str, &str)] = &[
     ("jpg", "jpeg"),
     ("png", "png"),
@@ -69,7 +70,7 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
     ("tif", "tiff"),
 ];
 
-/// Formats of the specification that are not written here.
+/// Formats of the IIIF specification that are not written here.
 const UNWRITTEN: &[&str] = &["jp2", "pdf"];
 
 pub(super) fn region(text: &str) -> Result<Region, Refusal> {

@@ -1,4 +1,4 @@
-//! Tests of the specification's examples and of its other requirements.
+//! Tests of the IIIF specification's examples and of its other requirements.
 
 use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;

@@ -304,7 +304,7 @@ impl Kind {
         format!("{}-{name}", self.name)
     }
 
-    /// Returns the position of the left edge and of the top edge, in the syntax of [`Overlay::at`].
+    /// Returns the position of the overlay's left edge and of its top edge, in the syntax of [`Overlay::at`].
     fn place(self, query: &Values, ratio: f64) -> (String, String) {
         if query.text(&self.key("tile")) == Some("grid") {
             return ("repeat".to_owned(), "repeat".to_owned());

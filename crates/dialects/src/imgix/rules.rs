@@ -1,4 +1,4 @@
-//! Resolves parameters to a recipe for an image. The service is closed source: sizes follow its documentation.
+//! Resolves imgix's parameters to a recipe for an image. imgix is closed source: sizes follow its documentation.
 
 mod wish;
 

@@ -1,4 +1,4 @@
-//! The formats that URLs may name.
+//! The formats that imgproxy's URLs may name.
 
 use super::args::Wrong;
 

@@ -11,7 +11,7 @@ use super::pixel_facts::PixelFact;
 use crate::document::{About, Document, SourceAbout};
 use crate::options::OptionHelp;
 
-/// The facts that a document contains.
+/// The facts that imgproxy's JSON document about a source contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Info {
     fields: [bool; FIELDS.len()],

@@ -1,4 +1,4 @@
-//! The options of a URL, collected in one struct. The last value of each option counts.
+//! The options of an imgproxy URL, collected in one struct. The last value of each option counts.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::formats;
 use super::gravity::Gravity;
 use crate::signature::Checksum;
 
-/// The options of a URL or of one of its pipelines.
+/// The options of an imgproxy URL or of one of its pipelines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
     /// The pipelines before this one, in their order. Only their effect on the image counts.

@@ -1,4 +1,4 @@
-//! The grammar of paths: options and source, and how to repair changes by proxies.
+//! The grammar of imgproxy's paths: options and source, and how to revert changes by proxies.
 
 use super::secret;
 use crate::percent;

@@ -1,4 +1,4 @@
-//! Rows of the table of options, and how an option is parsed and written by means of its row.
+//! Rows of the table of imgproxy's options, and how an option is parsed and written by means of its row.
 
 use super::args::{Wrong, is_truth};
 use super::options::Options;

@@ -1,4 +1,4 @@
-//! The table of all options: their names, how their arguments are read and written, and what they do.
+//! The table of imgproxy's options: their names, how their arguments are read and written, and what they do.
 
 use super::args::{Wrong, any, bytes, colour, not_negative, percent, positive, share, size, yes};
 use super::formats::format;

@@ -1,4 +1,4 @@
-//! Translates modifiers to sharp's options. Values that sharp refuses are refused with its messages.
+//! Translates ipx's modifiers to sharp's options. Values that sharp refuses are refused with its messages.
 
 use andon_recipe::Colour;
 

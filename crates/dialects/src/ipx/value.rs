@@ -1,4 +1,4 @@
-//! Values of modifiers, parsed as in JavaScript.
+//! Values of ipx's modifiers, parsed as in JavaScript.
 
 use std::fmt;
 

@@ -38,10 +38,11 @@ pub struct NativeConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Canonical {
-    /// They are served with a `Link` to the canonical target.
+    /// Targets in a form that is not canonical are served with a `Link` header to the canonical target.
     #[default]
     Link,
-    /// They are redirected to the canonical target, so that caches in front hold one entry only.
+    /// Targets in a form that is not canonical are redirected to the canonical target, so that caches in front of the
+    /// server hold one entry only.
     Redirect,
 }
 
@@ -59,7 +60,10 @@ impl Default for NativeConfig {
     }
 }
 
-/// Returns a prefix without its trailing slash.
+/// Returns a URL prefix without its trailing slash. `key` is its configuration key, for the error.
+///
+/// # Errors
+/// A prefix without a leading slash, or with characters other than letters, digits, slashes and `-._~`.
 fn validated_prefix(key: &str, prefix: &str) -> Result<String, ConfigError> {
     let path = prefix.trim_end_matches('/');
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);

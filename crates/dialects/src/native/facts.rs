@@ -13,7 +13,8 @@ pub(super) const FORMAT: &str = "json";
 pub(super) struct Facts {
     /// `as:json` with its options, as a recipe.
     request: Recipe,
-    /// The kind of each requested part, with the recipe that computes it.
+    /// The requested data that are computed from the result's pixels: the kind of each, with the recipe that computes
+    /// it.
     parts: Vec<(Kind, Recipe)>,
 }
 
@@ -27,8 +28,8 @@ enum Kind {
     Uri,
 }
 
-/// The name of each option, the kind of part that it requests, and the recipe that computes the part from a small
-/// version of the result.
+/// The name of each option of `as:json`, the kind of data that it requests, and the recipe that computes the data from
+/// a small version of the result.
 const KINDS: [(&str, Kind, &str); 4] = [
     ("blurhash", Kind::BlurHash, "fit:100x100,as:blurhash"),
     ("colours", Kind::Colours, "fit:100x100,as:palette"),

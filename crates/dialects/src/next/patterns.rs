@@ -19,7 +19,7 @@ pub struct LocalPattern {
     pub search: Option<String>,
 }
 
-/// All patterns of the configuration, compiled.
+/// All patterns of permitted sources in the configuration, compiled.
 #[derive(Debug)]
 pub(super) struct Patterns {
     domains: Hosts,

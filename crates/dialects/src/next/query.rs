@@ -11,7 +11,7 @@ use crate::options::{Table, row};
 use crate::percent;
 use crate::refusal::Refusal;
 
-/// The parameters of the image component.
+/// The parameters of the image component of Next.js.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["url"], Answer, Takes::any("a path, or a URL that `remote_patterns` or `domains` permit"), "the source"),
@@ -41,7 +41,7 @@ pub(super) struct Checks {
     pub(super) patterns: Patterns,
 }
 
-/// The parameters of a URL.
+/// The parameters of a URL of the image component of Next.js.
 #[derive(Debug)]
 pub(super) struct Params {
     /// The parameter `url` as given, percent-decoded once.

@@ -70,7 +70,7 @@ impl NextRules {
     }
 }
 
-/// Returns the AVIF quality that the optimizer uses where it would use `quality` for WebP.
+/// Returns the AVIF quality that the optimizer of Next.js uses where it would use `quality` for WebP.
 fn avif_quality(quality: u8) -> u8 {
     (f64::from(quality) * (50.0 / 80.0)).round().max(1.0) as u8
 }

@@ -1,5 +1,5 @@
-//! Writes wishes (requests in the terms that all dialects share) as URLs of the image component with the default
-//! prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of the image component of Next.js with the
+//! default prefix.
 
 use andon_recipe::{Fitting, Wish};
 

@@ -21,10 +21,12 @@ use limited::LimitedRules;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermittedConfig {
-    /// Widths of results in px. The source's own width is permitted, too.
+    /// Permitted widths of results in px. The source's own width is permitted, too. If this and `heights` are empty,
+    /// any size is.
     pub widths: Vec<u32>,
-    /// Heights of results in px. The source's own height is permitted, too. So are the height that follows from a
-    /// permitted width by the source's aspect ratio, and the width that follows from a permitted height.
+    /// Permitted heights of results in px. The source's own height is permitted, too. So are the height that follows
+    /// from a permitted width by the source's aspect ratio, and the width that follows from a permitted height. If this
+    /// and `widths` are empty, any size is.
     pub heights: Vec<u32>,
     /// Qualities, 1 to 100. The list must include the dialect's default quality, for URLs that name none. Empty: any.
     pub qualities: Vec<u8>,

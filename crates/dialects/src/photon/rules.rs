@@ -1,4 +1,4 @@
-//! Resolves the arguments to a recipe for an image.
+//! Resolves Photon's arguments to a recipe for an image.
 
 use andon_recipe::{
     Bounds, Canvas, Colour, Cover, Crop, Facts, Fit, FormatName, Goal, Gravity, Kept, Length,

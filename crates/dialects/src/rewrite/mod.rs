@@ -71,8 +71,8 @@ pub(crate) struct Rewritten<'a> {
     pub(crate) target: Cow<'a, str>,
     /// Index of the rule that applied; `None` if none did.
     pub(crate) rule: Option<usize>,
-    /// The new target as the rule writes it, without the request's query, if the rule may lead to guarded sources and
-    /// closed dialects (`opens = true`).
+    /// The new target as the rule writes it, without the request's query, if the rule has `opens = true`, and so may
+    /// lead to sources that a `[[secure_link]]` guards and to dialects that are closed to unsigned URLs.
     pub(crate) opened_target: Option<String>,
 }
 

@@ -4,8 +4,8 @@ use super::template::Piece;
 use super::{Rewriter, Rule};
 
 impl Rewriter {
-    /// Returns for each rule its index, an example of a new path that the rule may write, and sentences about parts of
-    /// the rule that cannot have their intended effect.
+    /// Returns for each rewrite rule its index, an example of a new path that the rule may write, and sentences about
+    /// parts of the rule that cannot have their intended effect.
     pub(crate) fn doubts(&self) -> impl Iterator<Item = (usize, String, Vec<String>)> {
         self.rules.iter().enumerate().map(|(index, rule)| {
             let asks_query = rule.from.as_str().contains(r"\?").then(|| {

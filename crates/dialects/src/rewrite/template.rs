@@ -1,13 +1,14 @@
 //! The template of a rewrite rule's new path: text, groups and arguments.
 
-/// A piece of a rule's new path.
+/// A piece of a rewrite rule's new path.
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(String),
     Group(usize),
-    /// The name of an argument that is one word, and the text that is used if it is empty.
+    /// The name of a query argument that is one word, and the text that is used if the argument is empty.
     Argument(String, String),
-    /// The name of an argument that is a path, up to the end of the new path, and the text that is used if it is empty.
+    /// The name of a query argument that is a path, up to the end of the new path, and the text that is used if the
+    /// argument is empty.
     Path(String, String),
 }
 

@@ -141,7 +141,7 @@ pub(crate) struct SplitTarget<'a> {
     /// The signature in front of the path, `/~SIGNATURE`, or an empty text.
     pub(crate) front: &'a str,
     pub(crate) rest: &'a str,
-    /// The time at which the URL expires, in seconds since 1970.
+    /// The time at which the signature expires, in seconds since 1970; `None`: there is none, or it never expires.
     pub(crate) expires: Option<u64>,
     pub(crate) signed_part: SignedPart<'a>,
 }

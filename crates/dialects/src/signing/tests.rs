@@ -1,4 +1,4 @@
-//! Tests with the vectors of the signature proposal, and with responses of nginx.
+//! Tests with shared vectors and worked examples of signatures in front of targets, and with responses of nginx.
 
 use proptest::prelude::*;
 

@@ -134,7 +134,7 @@ impl SmallLight {
         })
     }
 
-    /// Parses the options, and adds those of the pattern that they name.
+    /// Parses the options, and adds those of the pattern (named option string of the configuration) that `p` names.
     fn options<'a>(
         &'a self,
         raw_options: RawOptions<'a>,

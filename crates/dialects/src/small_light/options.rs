@@ -81,7 +81,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Returns the name of the requested pattern.
+    /// Returns the name of the pattern (a named option string of the configuration) that `p` requests.
     pub(super) fn pattern(&self) -> Option<&'a str> {
         self.get("p").filter(|name| !name.is_empty())
     }

@@ -1,5 +1,5 @@
-//! The parameters of ngx_small_light. The parser, suggestions in messages, the reference and the fuzzers' dictionary
-//! all use this list.
+//! The parameters of ngx_small_light. The parser, suggestions in messages, the command `andon reference` and the
+//! fuzzers' dictionary all use this list.
 
 use andon_recipe::Arg;
 
@@ -61,7 +61,7 @@ pub const PARAMETERS: &[Arg] = &[
     Arg::text("blur", "0x1").default("").help("blur, RADIUSxSIGMA"),
 ];
 
-/// Declares a length: pixels, or percent with a `p`.
+/// Declares a parameter that is a length: pixels, or percent with a `p`.
 const fn length(name: &'static str) -> Arg {
     Arg::length_with(name, 'p')
 }

@@ -1,4 +1,4 @@
-//! Combines typed options into rules.
+//! Combines the options of ngx_small_light, each converted to its type, into rules.
 
 use andon_recipe::args::Kind;
 use andon_recipe::{Arg, Background, Colour, Effect, FormatName, Length, Output, Turn};

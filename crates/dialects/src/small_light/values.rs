@@ -13,7 +13,7 @@ pub(super) enum Coord {
     Unset,
     /// A value within the range of lengths of a recipe.
     Given(Length),
-    /// The largest length, in place of a value beyond that range.
+    /// The largest length of a recipe, in place of a larger value.
     Clamped(Length),
     /// A value that is neither pixels nor percent, for which ngx_small_light reads uninitialized memory.
     Undefined,

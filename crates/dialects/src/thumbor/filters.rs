@@ -1,4 +1,4 @@
-//! Parsed filters, and what they request.
+//! The filters of thumbor and imagor after parsing, and what they request.
 
 use andon_recipe::{Effect, Turn};
 
@@ -7,7 +7,7 @@ use super::overlay::{Overlay, Side};
 use super::path::{Parts, Trim};
 use super::text::Text;
 
-/// A parsed filter.
+/// A parsed filter of a thumbor or imagor URL.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Filter {
     Quality(u32),

@@ -1,4 +1,4 @@
-//! The two programs whose URLs are parsed, and how they name images and formats.
+//! thumbor and imagor, the two programs whose URLs are parsed, and how they name images and formats.
 
 use Flavour::{Imagor, Thumbor};
 
@@ -6,7 +6,7 @@ use crate::percent;
 use crate::refusal::Refusal;
 use crate::signature::base64;
 
-/// The program whose syntax and arithmetic apply.
+/// The program whose syntax and arithmetic apply to a URL: thumbor or imagor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flavour {
     Thumbor,

@@ -1,4 +1,4 @@
-//! The documents of `meta`, which describe the image.
+//! The documents that `meta` in thumbor's and imagor's URLs requests, which describe the image.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ fn operation(step: &Step) -> Vec<Value> {
 struct Outcome(BTreeMap<&'static str, PixelData>);
 
 impl PixelData {
-    /// Returns the key under which the document has this data.
+    /// Returns the key under which imagor's document has this data.
     fn key(self) -> &'static str {
         match self {
             Self::Average => "average_color",

@@ -1,5 +1,5 @@
-//! The grammar of the parts before the image. Each part is optional, but their order is fixed. The image begins with
-//! the first segment that cannot be a next part.
+//! The grammar of thumbor's and imagor's paths: parts, such as `fit-in` and the size, and after them the image. Each
+//! part is optional, but their order is fixed. The image begins with the first segment that cannot be a next part.
 
 use std::fmt::{self, Write};
 
@@ -8,7 +8,7 @@ use andon_recipe::Flip;
 use super::flavour::Flavour;
 use crate::percent;
 
-/// The parts before an image.
+/// The parts of a thumbor or imagor path before its image.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Parts {
     pub(super) debug: bool,
@@ -30,7 +30,7 @@ pub(super) struct Parts {
     pub(super) filters: Vec<(String, String)>,
 }
 
-/// The part `trim`, which cuts off a border of one colour.
+/// The part `trim` of a path, which cuts off a border of one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trim {
     /// Whether the border is compared with the lower right corner instead of the upper left one.
@@ -38,7 +38,7 @@ pub(super) struct Trim {
     pub(super) tolerance: Option<u32>,
 }
 
-/// The part `fit-in`, and its variants.
+/// The part `fit-in` of a path, and its variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FitIn {
     pub(super) adaptive: bool,

@@ -1,4 +1,4 @@
-//! Resolves the parts and filters of a URL to a recipe for a source.
+//! Resolves the parts and filters of a thumbor or imagor URL to a recipe for a source.
 
 mod imagor;
 mod round;
@@ -40,7 +40,7 @@ pub(super) struct Defaults {
     pub(super) orient: bool,
     pub(super) quality: u8,
     pub(super) progressive: bool,
-    /// Maximum width and height in px; 0: no maximum.
+    /// Maximum requested width and height in px, to which larger ones are reduced; 0: no maximum.
     pub(super) most: (u32, u32),
 }
 

@@ -1,5 +1,6 @@
-//! The table of all filters: which program has each, how its arguments are parsed, and which [`Filter`] it becomes.
-//! Filters that are not in the table, and those with invalid arguments, are skipped, as in both programs.
+//! The table of the filters of thumbor and imagor: which of the two programs has each, how its arguments are parsed,
+//! and which [`Filter`] it becomes. Filters that are not in the table, and those with invalid arguments, are skipped,
+//! as in both programs.
 
 use std::ops::RangeInclusive;
 
@@ -109,7 +110,7 @@ impl Row {
     }
 }
 
-/// All filters, sorted by name.
+/// All filters of thumbor and imagor, sorted by name.
 #[rustfmt::skip]
 const ALL: &[Row] = &[
     row("attachment").help("Tells browsers to save the result, under this name if one is given.")

@@ -6,7 +6,7 @@ use super::options::OPTIONS;
 use crate::colours;
 use crate::options::{About, OptionRow, Values};
 
-/// The values of keys that affect the image, as received.
+/// The values of the query's keys that affect the image, as received.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Query(Values);
 

@@ -23,7 +23,7 @@ struct Suspect {
     last: Instant,
 }
 
-/// Number of deaths at which a file is refused.
+/// Number of workers that must have died while processing a file before the file is refused.
 const DEATHS_TO_REFUSE: u32 = 2;
 
 /// Maximum number of suspect files that are remembered.

@@ -12,7 +12,7 @@ use crate::decode::streams;
 /// A way to decode a sequential scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The scan is left to another decoder.
+    /// The scan is refused as `Unsupported`, so that the caller can use another decoder.
     Elsewhere,
     /// Strips of rows are decoded on all idle cores ([`super::strips`]).
     Strips,

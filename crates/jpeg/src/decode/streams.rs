@@ -379,7 +379,7 @@ fn is_worth_it(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 thread_local! {
-    /// Whether to use streams, as a test requires; `None` leaves it to the usual rule.
+    /// Whether to use streams, as a test requires; `None` uses them for the scans that they decode faster.
     static FORCED: std::cell::Cell<Option<bool>> = const { std::cell::Cell::new(None) };
 }
 

@@ -36,7 +36,7 @@ const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
 };
 
 /// Size of the first part of the data in which the beginnings of strips are searched, in sixteenths of the data. For
-/// two workers, slightly less would suffice, because the top worker decodes during the search.
+/// two workers, slightly less would suffice, because one of them decodes strips from the top during the search.
 const FIRST_WINDOW: u64 = 10;
 /// Size of each further part of the data in which the beginnings of strips are searched until enough are found, in
 /// sixteenths of the data.
@@ -207,8 +207,8 @@ impl Work {
             .ok_or(Error::UNSUPPORTED)
     }
 
-    /// Decodes the strips together with the `top` worker, which has already started, and with idle cores. The results
-    /// are in no particular order.
+    /// Decodes the strips together with `top`, the worker that has already started to decode them from the top, and
+    /// with idle cores. The results are in no particular order.
     fn share(
         self: &Arc<Self>,
         top: Offered<Vec<StripResult>>,
@@ -244,7 +244,8 @@ impl Work {
     }
 
     /// Returns where each strip of `rows` rows of MCUs begins, as far as the search has come; `None` for a strip whose
-    /// beginning was not found. Fails only if interrupted: the top worker finds and reports errors in the data.
+    /// beginning was not found. Fails only if interrupted: errors in the data are found and reported by the worker that
+    /// decodes strips from the top.
     fn entries(
         &self,
         index: Index,
@@ -287,8 +288,8 @@ impl Work {
     }
 
     /// Returns whether decoding everything from the last known beginning of a strip on is no more work than what the
-    /// top worker still has to do before it. If so, the requesting thread decodes that part in one run, while the top
-    /// worker is busy with the rest.
+    /// worker that decodes strips from the top still has to do before it. If so, the requesting thread decodes that
+    /// part in one run, while the other worker is busy with the rest.
     fn are_enough(&self, entries: &[Option<Entry>], length: u64) -> bool {
         let Range { start: top, end } = lock(&self.queue).strips.clone();
         if top >= end {

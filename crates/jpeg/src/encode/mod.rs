@@ -66,7 +66,7 @@ fn check<S: AsRef<[u8]>>(planes: &[Plane<S>], sub: Subsampling) -> Result<()> {
     Ok(())
 }
 
-/// Appends everything that follows the metadata.
+/// Appends to a file that ends with the metadata everything that follows them, up to the end marker.
 fn write<S>(
     mut file: Vec<u8>,
     size: (u32, u32),

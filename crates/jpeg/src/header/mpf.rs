@@ -5,8 +5,8 @@ use std::ops::Range;
 /// The first bytes of the APP2 segment that contains the MPF index, the list of a file's images.
 pub const SIGNATURE: &[u8] = b"MPF\0";
 
-/// Returns the byte ranges of the further images that the index at offset `at` declares, in file order. Returns none if
-/// the index is invalid. The ranges may lie beyond the end of the file.
+/// Returns the byte ranges of the further images that the MPF index at offset `at` declares, in file order. Returns
+/// none if the index is invalid. The ranges may lie beyond the end of the file.
 #[must_use]
 pub fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
     let mut images = entries(bytes.get(at..).unwrap_or_default())
@@ -76,8 +76,8 @@ const ENTRY_BYTES: usize = 16;
 /// Maximum number of images that are read from an index. No camera writes more.
 const MOST_IMAGES: usize = 64;
 
-/// Builds the index of two images, whose sizes are `first` and `second` bytes. The index is to be placed at offset `at`
-/// of the first image.
+/// Builds the MPF index of a file with two images, whose sizes are `first` and `second` bytes. The index is to be
+/// placed at offset `at` of the first image.
 #[must_use]
 pub fn index(first: usize, at: usize, second: usize) -> Vec<u8> {
     let mut index = b"MM\0*\0\0\0\x08\0\x03".to_vec();
@@ -107,8 +107,8 @@ const VERSION: u16 = 0xb000;
 const COUNT: u16 = 0xb001;
 const LONG: u16 = 4;
 const UNDEFINED: u16 = 7;
-/// Offset of the image list from the beginning of the index, in bytes: after the header, three fields, and the offset
-/// of a next directory.
+/// Offset of the image list from the beginning of the MPF index, in bytes: after the header, three fields, and the
+/// offset of a next directory.
 const LIST_AT: u32 = 8 + 2 + 3 * 12 + 4;
 /// Attributes of the main image: a baseline MP primary image.
 const PRIMARY: u32 = 0x03_0000;

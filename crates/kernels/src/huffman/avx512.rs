@@ -32,10 +32,12 @@ fn all(word: u32) -> __m512i {
     _mm512_set1_epi32(word as i32)
 }
 
-/// Capacity of the scratch buffers: all values of a call, and room for the last vectors, which are stored whole.
+/// Capacity of the scratch buffers: all values of a call of [`decode`], and room for the last vectors, which are stored
+/// whole.
 const MOST_KEPT: usize = (BLOCKS + 1) * STREAMS;
 
-/// Buffers for the places and values that a call produces, before the values are written to their places.
+/// Buffers for the values that a call of [`decode`] produces and for their indices in the output, before the values are
+/// written there.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch(Box<[[u32; MOST_KEPT]; 2]>);
 

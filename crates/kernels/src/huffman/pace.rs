@@ -32,7 +32,7 @@ pub(super) fn is_fast() -> bool {
     *IS_FAST
 }
 
-/// Measures the time of the look-ups of one attempt.
+/// Measures several times how long the look-ups in [`CALLS`] calls of `decode` take, and returns the shortest time.
 fn look_ups() -> Option<Duration> {
     // A code of each length up to 10 bits, so that few bit patterns are invalid. The code of 2 bits ends a block.
     let symbols = [3, 0, 1, 2, 4, 5, 6, 7, 8, 9];
@@ -73,7 +73,8 @@ fn look_ups() -> Option<Duration> {
     attempts.min()
 }
 
-/// Measures the time of as many dependent loads as an attempt has look-ups.
+/// Measures several times how long as many dependent loads take as there are look-ups in [`CALLS`] calls of `decode`,
+/// and returns the shortest time.
 fn loads() -> Option<Duration> {
     let table: Vec<u32> = (0..1024).map(|at: u32| at.wrapping_mul(7) + 1).collect();
     let attempts = (0..ATTEMPTS).map(|_| {

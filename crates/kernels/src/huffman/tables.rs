@@ -4,10 +4,12 @@
 /// Number of bits of the window: the next bits of a stream, which select an entry of a table.
 pub(super) const WINDOW: u32 = 11;
 
-/// Number of entries for DC differences, which come directly before those for AC coefficients.
+/// Number of table entries for the DC differences of a kind of block, which come directly before those for its AC
+/// coefficients.
 pub(super) const DC_BEFORE: u32 = 1 << WINDOW;
 
-/// Maximum number of entries for codes that are longer than the window. Code books that need more are rejected.
+/// Maximum number of table entries for codes that are longer than [`WINDOW`] bits. Code books that need more are
+/// rejected.
 const MOST_LONG: u32 = 4096;
 
 /// A code of a Huffman table.
@@ -137,9 +139,9 @@ struct Fields {
 /// The tables and settings of each block of an MCU, as a structure of arrays for vector code.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    /// Index of the block's first entry for AC coefficients, which is the entry for a window of zeros.
+    /// Index of the block's first entry for AC coefficients, which is the entry for [`WINDOW`] bits that are all 0.
     pub(super) ac: [u32; MOST_BLOCKS],
-    /// The lowest 32-bit word that begins with a code longer than the window.
+    /// The lowest 32-bit word that begins with a code of more than [`WINDOW`] bits.
     pub(super) long_from: [u32; MOST_BLOCKS],
     /// Number that, added to the upper 16 bits of a word from `long_from` on, gives the index of the word's entry.
     pub(super) long: [u32; MOST_BLOCKS],
@@ -169,9 +171,9 @@ impl Tables {
     /// Creates the tables for MCUs of these `blocks`, each of which is an index into `kinds`.
     ///
     /// Returns `None` for input that the tables cannot represent: an MCU without blocks, more than 16 blocks or more
-    /// than four kinds of them, places beyond a block's values, too many codes longer than the window, codes of DC
-    /// differences that are longer than the window or have more than 25 bits with their value, and codes that are not
-    /// built as T.81 prescribes.
+    /// than four kinds of them, places beyond a block's values, too many codes of more than 11 bits, codes of DC
+    /// differences that have more than 11 bits, or more than 25 with their value, and codes that are not built as T.81
+    /// prescribes.
     #[must_use]
     pub fn new(kinds: &[Kind<'_>], blocks: &[usize]) -> Option<Self> {
         if !(1..=MOST_BLOCKS).contains(&blocks.len()) || kinds.len() > MOST_KINDS {
@@ -362,8 +364,8 @@ mod tests {
     use super::super::tests::book;
     use super::*;
 
-    /// Returns the first symbol of a window, then its combination with the AC symbol after it, and so on, while the
-    /// next code lies within the window and `may` accepts that symbol.
+    /// Returns the first symbol in `window` (the next [`WINDOW`] bits of a stream), then its combination with the AC
+    /// symbol after it, and so on, while the next code lies within these bits and `may` accepts that symbol.
     fn symbols(window: u32, first: Half, ac: &[Half], may: impl Fn(Half) -> bool) -> Vec<Half> {
         let (mut all, mut symbols) = (first, vec![first]);
         while !all.ends() && all.consumed() < WINDOW {

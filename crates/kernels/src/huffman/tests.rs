@@ -240,11 +240,11 @@ fn every_stream_finds_the_coefficients_that_were_written() {
     }
 }
 
-/// Values, beginnings of MCUs, errors, and the state of the streams after a call.
+/// Values, beginnings of MCUs, errors, and the state of the streams after a call of `decode`.
 type Seen = (Vec<i16>, Vec<Event>, Vec<Event>, Streams);
 
-/// Returns what each of several calls finds in noise, with streams that begin 900 bits apart, and the state of the
-/// streams after the call.
+/// Returns what each of several calls of `decode` finds in noise, with streams that begin 900 bits apart, and the state
+/// of the streams after the call.
 fn in_noise(tables: &Tables, seed: u64) -> Vec<Seen> {
     let data = noise(4000, seed);
     let mut streams = Streams::idle();

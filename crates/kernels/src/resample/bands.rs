@@ -13,10 +13,10 @@ use super::weights::Weights;
 use super::{Resampled, Source};
 use crate::cpu::prefetch;
 
-/// The vector kernels of one sample type at one level.
+/// The vector kernels of one sample type for one instruction set.
 ///
-/// The functions may only be called if the processor supports the level, with slices of the lengths that the fields
-/// describe.
+/// The functions may only be called if the processor supports the instruction set, with slices of the lengths that the
+/// comments on the fields require.
 pub struct Passes<S: Resampled, B> {
     /// Source rows that are converted together, to one [`Step`]: 1 or 2.
     pub(super) rows_per_step: usize,
@@ -50,24 +50,26 @@ pub(super) struct Step {
 pub(super) const COLUMNS: usize = 32;
 
 /// Number of words that the ring buffer of converted source rows may have, 4 bytes each: they fill most of the L1
-/// cache. Only blocks of the minimum width may need more.
+/// cache. Only blocks of columns of the minimum width ([`NARROWEST`]) may need more.
 const RING: usize = 8192;
 
-/// Minimum width of a block in columns, however many source rows contribute to a result row.
+/// Minimum number of columns that are processed together (a block), however many source rows contribute to a result
+/// row. Only narrower planes have fewer.
 const NARROWEST: usize = 128;
 
-/// Number of samples that are stored between the passes. Together with the other data, they fill half of a small L2
-/// cache.
+/// Maximum number of samples that are stored between the vertical and the horizontal pass, unless a single row has
+/// more. Together with the other data, they fill half of a small L2 cache.
 const BETWEEN: usize = 32 * 1024;
 
 /// Number of steps (one or two source rows each) by which source rows are prefetched ahead: the part of a row within a
 /// block is too short for the hardware prefetcher to foresee the next one.
 const AHEAD: usize = 2;
 
-/// Maximum number of rows of a band. Larger bands save nothing.
+/// Maximum number of result rows that are computed together (a band). Larger bands save nothing.
 const TALLEST: usize = 32;
 
-/// Returns how many samples a row between the passes has beyond the input, because kernels read whole registers.
+/// Returns how many samples a row between the vertical and the horizontal pass has beyond the input, because kernels
+/// read whole registers.
 pub(super) fn slack<S: Resampled>(x: &Weights<S>) -> usize {
     x.taps + 96
 }
@@ -75,7 +77,7 @@ pub(super) fn slack<S: Resampled>(x: &Weights<S>) -> usize {
 /// Computes result rows `rows` with vector kernels.
 ///
 /// # Safety
-/// The processor must support the level of `passes`, and the conditions of [`super::rows_on`] must hold.
+/// The processor must support the instruction set of `passes`, and the conditions of [`super::rows_on`] must hold.
 pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
     passes: &Passes<S, B>,
     source: Source<'_, S>,
@@ -167,11 +169,13 @@ struct Ring<'a, S: Resampled, B> {
 }
 
 /// The steps (one or two source rows each) that a result row needs: those with the numbers `first` to before `end`,
-/// counted from the top of the source, and where they are in the list of steps of the band.
+/// counted from the top of the source, and where they are in the list of steps of its band (the result rows that are
+/// computed together).
 struct Needs {
     first: usize,
     end: usize,
-    /// Range of the result row's steps (one or two source rows each) in the list of steps of the band.
+    /// Range of the result row's steps (one or two source rows each) in the list of steps of its band, the result rows
+    /// that are computed together.
     steps: Range<usize>,
 }
 
@@ -223,7 +227,7 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
     /// Converts the source rows of step `step`, counted from the top of the source, and stores them in the ring.
     ///
     /// # Safety
-    /// The processor must support the level of the passes.
+    /// The processor must support the instruction set of `self.passes`.
     unsafe fn fill(&mut self, step: usize, columns: Range<usize>) {
         let per = self.passes.rows_per_step;
         let row = |index: usize| {

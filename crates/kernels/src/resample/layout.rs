@@ -30,9 +30,9 @@ impl<S: Resampled> Clone for Layouts<S> {
     }
 }
 
-/// Layout for kernels that compute one result per lane. In each step, every lane multiplies the next of the input
-/// samples of its result by their weights. The samples of all lanes are close together, so that one permutation
-/// collects them.
+/// Layout for kernels that compute one result per lane. In each step (iteration of the inner loop), every lane
+/// multiplies the next of the input samples of its result by their weights. The samples of all lanes are close
+/// together, so that one permutation collects them.
 #[derive(Debug)]
 pub(super) struct Lanes {
     /// Groups of as many results as there are lanes. The last group may have fewer.
@@ -40,8 +40,8 @@ pub(super) struct Lanes {
     /// Offset of the first sample of each lane from the lane's base ([`Group::bases`]), as a permutation index: 32 bits
     /// per lane.
     pub(super) indices: Vec<u32>,
-    /// For each step of each group in turn, the weight of every lane as 32 bits. If a lane processes two samples in a
-    /// step, their two weights are packed into these 32 bits.
+    /// For each step (iteration of the inner loop) of each group in turn, the weight of every lane as 32 bits. If a
+    /// lane processes two samples in a step, their two weights are packed into these 32 bits.
     pub(super) weights: Vec<u32>,
     /// The largest [`Group::span`] of all groups.
     pub(super) span: usize,
@@ -57,7 +57,7 @@ pub(super) struct Group {
     /// Number of consecutive input samples, counted from one of `bases`, that hold what all lanes with this base multiply
     /// in one iteration of the inner loop (a step).
     pub(super) span: u32,
-    /// Number of steps in which each lane of the group goes through its samples.
+    /// Number of iterations of the inner loop (steps) in which each lane of the group goes through its samples.
     pub(super) steps: u32,
 }
 
@@ -67,9 +67,10 @@ pub(super) struct Shape<W> {
     pub(super) lanes: usize,
     /// Whether the lower and the upper half of the lanes take their samples from separate base positions.
     pub(super) halves: bool,
-    /// Number of samples that a lane multiplies and adds up in a step, 1 or 2.
+    /// Number of samples that a lane multiplies and adds up in one iteration of the inner loop (a step), 1 or 2.
     pub(super) taps: usize,
-    /// Packs a step's weights into a word, the first in the lower bits.
+    /// Packs the weights of the one or two samples that a lane multiplies in one iteration of the inner loop into a
+    /// word, the first in the lower bits.
     pub(super) pack: fn(W, W) -> u32,
     /// Returns the permutation index for a lane whose samples begin at this offset from its base.
     pub(super) index: fn(u32) -> u32,

@@ -1,4 +1,5 @@
-//! Resampling of 8-bit samples, with 16-bit weights and 16-bit samples between the passes.
+//! Resampling of 8-bit samples, with 16-bit weights, and with 16-bit samples between the vertical and the horizontal
+//! pass.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,8 +18,8 @@ use crate::cpu::Level;
 /// Fractional bits of the weights.
 const WEIGHT_BITS: u32 = 14;
 
-/// Fractional bits of samples between the passes. Together with 8 integer bits, these leave room for a kernel's
-/// overshoot in 16 bits.
+/// Fractional bits of samples between the vertical and the horizontal pass. Together with 8 integer bits, these leave
+/// room for a kernel's overshoot in 16 bits.
 const BETWEEN_BITS: u32 = 6;
 
 /// Number of bits by which the sums of the vertical pass are shifted right.

@@ -107,7 +107,9 @@ impl Row<'_> {
         (count + ends) as usize
     }
 
-    /// Like `take_registers`, for a block with sixteen or more zeros in a row before a level.
+    /// Like `take_registers`, for a block with sixteen or more zeros in a row before a level: converts the levels of
+    /// block number `block` to symbols, and writes them from index `at` on. Bit `k` of `mask` is set if level `k` is
+    /// not 0. Returns the number of symbols.
     #[cold]
     fn take_long_runs(&mut self, block: usize, at: usize, levels: [i16; 64], mask: u64) -> usize {
         self.take(block, at, &levels, &[mask])

@@ -115,9 +115,9 @@ pub enum Tags {
     None,
     /// An ICC profile.
     Icc,
-    /// An ICC profile or code points.
+    /// An ICC profile or the code points of ITU-T H.273.
     IccOrCodePoints,
-    /// Both an ICC profile and code points, since not all readers of the format know code points.
+    /// Both an ICC profile and the code points of ITU-T H.273, since not all readers of the format know code points.
     IccAndCodePoints,
 }
 

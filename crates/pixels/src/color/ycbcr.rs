@@ -281,7 +281,7 @@ pub(super) fn from_rgb<T: Resizable>(
     Ok(vec![y, cb, cr])
 }
 
-/// Computes one plane from three planes of the same size, sample by sample.
+/// Computes one plane from three planes of the same size: each sample is `mix` of their samples at its position.
 pub(super) fn mixed<T: Sample>(
     rgb: &[Grid<T>],
     mix: impl Fn(f32, f32, f32) -> f32,

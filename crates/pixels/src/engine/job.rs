@@ -67,7 +67,7 @@ impl Job<'_> {
         Ok(body)
     }
 
-    /// Applies the stages to the decoded source.
+    /// Applies the stages of a plan to the decoded source.
     pub(super) fn still(
         &self,
         decoded: Decoded,
@@ -148,7 +148,7 @@ impl Job<'_> {
         }
     }
 
-    /// Applies all stages to a decoded frame, and makes its profile and metadata describe the result.
+    /// Applies all stages of a plan to a decoded frame, and makes its profile and metadata describe the result.
     pub(super) fn finished(
         &self,
         pipeline: &Pipeline,
@@ -194,7 +194,7 @@ impl Job<'_> {
         }
     }
 
-    /// Decodes the frame of the source that the stages begin with, unless `decoded` already holds it.
+    /// Decodes the frame of the source that the stages of a plan begin with, unless `decoded` already holds it.
     pub(super) fn decoded(
         &self,
         decoded: Option<Decoded>,

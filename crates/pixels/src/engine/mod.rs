@@ -229,7 +229,8 @@ impl Engine {
         plan::planner::plan(&self.formats, rules, bytes, &Measured::default(), None)
     }
 
-    /// Makes the index that [`Plan::indexing`] describes; `None` if this file cannot be indexed.
+    /// Makes an index of where decoding of a file can start, so that a small part of the image can be decoded without
+    /// the rest. [`Plan::indexing`] tells whether a plan would use one. `None` if this file cannot be indexed.
     ///
     /// # Errors
     /// `Limit`, `Interrupted`.

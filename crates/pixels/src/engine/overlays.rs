@@ -18,9 +18,9 @@ use crate::plan::{self, Index, Plan};
 use crate::stage::{OverlaySource, Stage, wrong};
 
 impl Engine {
-    /// Plans as `plan` does, with measurements and the file's index, and includes the cost of the overlay images that
-    /// the rules name, one of which is in memory at a time. Without `measured`, any measurement that the rules need is
-    /// made at once. The result does not depend on the index.
+    /// Plans as `plan` does, with measurements and with an index of where decoding of the file can start, and includes
+    /// the cost of the overlay images that the rules name, one of which is in memory at a time. Without `measured`, any
+    /// measurement that the rules need is made at once. The resulting image does not depend on the index.
     ///
     /// # Errors
     /// Those of `plan`, `measurement` and `measure`, and those of loading an overlay. An overlay file that is not an image

@@ -33,26 +33,28 @@ pub(super) struct Filter {
     pub(super) effect: Effect,
     /// The kernel that the image is blurred with.
     pub(super) gaussian: Gaussian,
-    /// How far a sample moves for a given difference.
+    /// How far a sample moves for a given difference from the blurred image.
     pub(super) response: Response,
 }
 
 /// How far a sample moves when it differs from the mean of its neighbourhood.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Response {
-    /// Moves a sample by its difference times `gain`: −1 blurs, more than 0 sharpens.
+    /// Moves a sample by its difference from the mean of its neighbourhood, times `gain`: −1 blurs, more than 0
+    /// sharpens.
     Straight {
-        /// Factor by which the difference is multiplied.
+        /// Factor by which a sample's difference from the mean of its neighbourhood is multiplied.
         gain: f32,
-        /// Samples whose difference is less than half of this share of full scale stay unchanged.
+        /// Share of full scale: samples that differ from the mean of their neighbourhood by less than half of it stay
+        /// unchanged.
         threshold: f32,
     },
-    /// Multiplies the difference by `flat` up to 2% of full scale, and the rest by `jagged`. A sample moves up by at
-    /// most 10% of full scale and down by at most 20%.
+    /// Moves a sample by its difference from the mean of its neighbourhood, multiplied by `flat` up to 2% of full scale
+    /// and by `jagged` beyond. A sample moves up by at most 10% of full scale and down by at most 20%.
     Bent {
-        /// Factor for differences of up to 2% of full scale.
+        /// Factor for the first 2% of full scale of a sample's difference from the mean of its neighbourhood.
         flat: f32,
-        /// Factor for the part of a difference beyond 2% of full scale.
+        /// Factor for the rest of a sample's difference from the mean of its neighbourhood, beyond 2% of full scale.
         jagged: f32,
     },
 }

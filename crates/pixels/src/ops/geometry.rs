@@ -15,7 +15,8 @@ pub(super) struct Geometry {
     pub(super) sigma: f64,
     /// Factor by which the difference from the blurred image is added back, if given.
     pub(super) amount: Option<f64>,
-    /// Share of full scale, if given: differences below half of it change nothing.
+    /// Share of full scale, if given: samples that differ from the blurred image by less than half of it stay
+    /// unchanged.
     pub(super) threshold: Option<f64>,
 }
 

@@ -41,35 +41,40 @@ pub(super) struct Draft<'a> {
     pub(super) runs: Runs,
     /// The part of the stored image that is shown, and its size.
     pub(super) stored: Stored,
-    /// The orientation that the result declares, so that viewers turn its pixels upright. Set in phase 1.
+    /// The orientation that the result declares, so that viewers turn its pixels upright. Set by the planner rules that
+    /// decide what is shown.
     pub(super) output_orientation: Orientation,
-    /// Whether the result is the source's own bytes. Set in phase 1.
+    /// Whether the result is the source's own bytes. Set by the planner rules that decide what is shown.
     pub(super) is_copy: bool,
     /// The turn that follows the first crop and scaling of the decoded image; `None` if the image is not turned then.
-    /// Set in phase 1.
+    /// Set by the planner rules that decide what is shown.
     pub(super) turn: Option<Box<dyn Stage>>,
-    /// The traits (such as model and depth) of the planes when the source is decoded at full scale. Set between the two
-    /// phases of rules.
+    /// The traits (such as model and depth) of the planes when the source is decoded at full scale. Set when the
+    /// planner has decided what is shown, but not yet how the source is read.
     pub(super) full: Traits,
     /// The traits to convert to before anything is painted, if they differ from the decoded ones. Set after the planner
     /// rules that decide what is shown (phase 1); those that decide how the source is read (phase 2) may change them.
     pub(super) conversion: Option<Traits>,
-    /// How the result declares its colour space. Set in phase 2.
+    /// How the result declares its colour space. Set by the planner rules that decide how the source is read.
     pub(super) tag: Tag,
-    /// The stages that follow the first crop, scaling and turn of the decoded image. Set between the two phases of
-    /// rules.
+    /// The stages that follow the first crop, scaling and turn of the decoded image. Set when the planner has decided
+    /// what is shown, but not yet how the source is read.
     pub(super) later_stages: Vec<Box<dyn Stage>>,
-    /// The traits that the encoder needs. Set between the two phases of rules.
+    /// The traits that the encoder needs. Set when the planner has decided what is shown, but not yet how the source is
+    /// read.
     pub(super) encoder_traits: Traits,
-    /// The subsampling of the resampled image before any turn; `None` without chroma planes. Set in phase 2.
+    /// The subsampling of the resampled image before any turn; `None` without chroma planes. Set by the planner rules
+    /// that decide how the source is read.
     pub(super) chroma: Option<Subsampling>,
-    /// The scales at which the source is decoded. Set in phase 2.
+    /// The scales at which the source is decoded. Set by the planner rules that decide how the source is read.
     pub(super) scales: Scales,
-    /// The part of a vector image to draw, and the size to draw it at; `None` for other images. Set in phase 2.
+    /// The part of a vector image to draw, and the size to draw it at; `None` for other images. Set by the planner
+    /// rules that decide how the source is read.
     pub(super) drawing: Option<Drawing>,
-    /// The stage that brings the decoded image to the part and size that are shown. Set in phase 2.
+    /// The stage that brings the decoded image to the part and size that are shown. Set by the planner rules that
+    /// decide how the source is read.
     pub(super) first: First,
-    /// Whether the image is scaled in linear light. Set in phase 2.
+    /// Whether the image is scaled in linear light. Set by the planner rules that decide how the source is read.
     pub(super) scales_light: bool,
 }
 

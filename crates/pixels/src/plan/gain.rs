@@ -19,7 +19,7 @@ pub(crate) struct GainMapPlan {
     pub(crate) decoder: &'static dyn GainMaps,
     /// The scales at which the gain map is decoded.
     pub(crate) scales: Scales,
-    /// The stages that process the map.
+    /// The stages that process the gain map.
     pub(crate) stages: Vec<Box<dyn Stage>>,
     /// The quality to write the gain map at; `None` for the default of the result's format.
     pub(crate) quality: Option<u8>,

@@ -58,7 +58,8 @@ pub struct Plan {
     notes: Vec<String>,
     /// Whether the recipe's texts have letters for which no font has a glyph.
     lacks_letters: bool,
-    /// The cost of indexing the source, if an index would help and does not exist yet.
+    /// The cost of indexing the source, if an index would allow decoding only the part that is shown and does not exist
+    /// yet.
     indexing: Option<Cost>,
     /// Bytes of the source file that are not read, because only a part of the image is decoded.
     unread: u64,
@@ -87,7 +88,8 @@ pub struct Holding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DecodeKey {
     scales: Scales,
-    /// Size of the decoded frame, in px. It is part of the key because drawings are decoded at any size.
+    /// Size of the decoded frame, in px. The scales alone do not determine it, because drawings are decoded at any
+    /// size.
     size: (u32, u32),
     /// Whether profiles and other metadata are read too.
     metadata: bool,

@@ -226,7 +226,8 @@ fn plan_gain_map(draft: &Draft<'_>, notes: &mut Vec<String>) -> Option<PlannedMa
 struct Reading {
     /// The part that is decoded; `None` for all of it.
     part: Option<Part>,
-    /// The cost of an index, if it would help and does not exist yet.
+    /// The cost of indexing the source, if an index would allow decoding only the part that is shown and does not exist
+    /// yet.
     indexing: Option<Cost>,
     /// The header of the image that is decoded: a part is treated as an image of its own.
     info: Info,
@@ -281,10 +282,10 @@ impl Reading {
     }
 }
 
-/// The phase that decides what is shown, and whether the image changes at all.
+/// Index of the planning phase that decides what is shown, and whether the image changes at all.
 const LAYOUT: usize = 0;
 
-/// The phase that decides how the source is read.
+/// Index of the planning phase that decides how the source is read.
 const READING: usize = 1;
 
 /// Returns the facts about an image that rules may depend on.
@@ -559,7 +560,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Converts the frame to these traits, unless it has them already.
+    /// Adds a conversion of the frame to these traits to the plan, unless the frame has them already.
     pub(super) fn convert(&mut self, to: Traits) {
         if to != self.traits {
             let from = self.traits.space;

@@ -54,7 +54,8 @@ pub(super) enum Run {
 }
 
 impl Runs {
-    /// Returns the runs of a resolved recipe, for an image with this header.
+    /// Splits a resolved recipe, for an image with this header, into views that combine geometric steps, and the
+    /// effects between them.
     pub(super) fn of(recipe: &Recipe, source: &dyn Codec, info: &Info) -> Result<Self> {
         let mut runs = Self {
             first: View::whole((info.width, info.height)),
@@ -76,7 +77,7 @@ impl Runs {
         Ok(runs)
     }
 
-    /// Appends a turn after all other runs.
+    /// Adds a turn after all steps of the recipe.
     pub(super) fn turn_last(&mut self, orientation: Orientation) {
         if let Some(&size) = self.sizes.last() {
             self.view(size).turn(orientation);

@@ -22,7 +22,7 @@ pub struct SharedPeak {
 }
 
 impl SharedPeak {
-    /// Returns the peak of a single job, where up to `threads` jobs run at a time.
+    /// Returns the peak memory of a single job, where up to `threads` jobs run at a time.
     #[must_use]
     pub fn of(first: Holding, threads: usize) -> Self {
         let empty = Self {
@@ -34,7 +34,7 @@ impl SharedPeak {
         empty.with(first)
     }
 
-    /// Returns this peak with one more job added.
+    /// Returns the peak memory with one more job added.
     #[must_use]
     pub fn with(&self, other: Holding) -> Self {
         let mut shared_peak = self.clone();

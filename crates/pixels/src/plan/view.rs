@@ -10,15 +10,15 @@ use crate::resize::RegionF;
 pub(super) struct View {
     /// The part that is shown, in px of the incoming image before it is turned; `None` if no part of it is shown.
     pub(super) from: Option<RegionF>,
-    /// The part that was scaled, out of which `from` may have been cut afterwards.
+    /// The part of the image that was scaled, out of which `from` may have been cut afterwards.
     pub(super) within: RegionF,
-    /// The size in px that the part is brought to, before it is turned.
+    /// The size in px that the shown part of the image is brought to, before it is turned.
     pub(super) to: (u32, u32),
     /// The turn that follows cropping and scaling.
     pub(super) orientation: Orientation,
-    /// Whether the part was brought to another size.
+    /// Whether the shown part of the image was brought to another size.
     pub(super) is_scaled: bool,
-    /// Whether a part was cut out after scaling.
+    /// Whether the image was cropped after scaling.
     pub(super) is_cut_scaled: bool,
 }
 
@@ -104,11 +104,11 @@ impl View {
 /// The part of the stored image that is shown, and the size that it is scaled to, before any turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stored {
-    /// The part, in px of the stored image at full size; `None` if no part of it is shown.
+    /// The part that is shown, in px of the stored image at full size; `None` if no part of it is shown.
     pub(super) from: Option<RegionF>,
-    /// The part that was scaled, out of which `from` may have been cut afterwards.
+    /// The part of the image that was scaled, out of which `from` may have been cut afterwards.
     pub(super) within: RegionF,
-    /// The size in px that the part is brought to.
+    /// The size in px that the shown part of the image is brought to, before any turn.
     pub(super) to: (u32, u32),
 }
 
@@ -121,13 +121,13 @@ impl Stored {
         Self { from, within, to }
     }
 
-    /// Whether the result is smaller than its region on both sides.
+    /// Whether the result is smaller on both sides than the part of the stored image that it shows.
     pub(super) fn shrinks(&self) -> bool {
         self.from
             .is_some_and(|from| f64::from(self.to.0) < from.w && f64::from(self.to.1) < from.h)
     }
 
-    /// Whether the result has more pixels than its region.
+    /// Whether the result has more pixels than the part of the stored image that it shows.
     pub(super) fn grows(&self) -> bool {
         self.from
             .is_some_and(|from| f64::from(self.to.0) * f64::from(self.to.1) > from.w * from.h)

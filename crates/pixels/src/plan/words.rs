@@ -139,8 +139,8 @@ pub(crate) fn undrawn(whose: &str, missing: &[char]) -> Option<String> {
 /// The most missing letters that a note names.
 const MOST_TOLD: usize = 3;
 
-/// Returns an error message about an unknown step: its equivalent, if it is a word of another program, or a similar
-/// word. All words are too many to list.
+/// Returns an error message about a word that is no step of a recipe. It suggests the equivalent step if the word is
+/// one that other programs use, or else a similar word, or else the command that lists all steps.
 pub(super) fn unknown_step(word: &str, words: &[&str]) -> String {
     let what = "there is no such step";
     let near = || andon_recipe::nearest(word, words.iter().copied());

@@ -71,7 +71,7 @@ pub fn orientation_of(tiff: &[u8]) -> Orientation {
     Orientation::from_exif(number.unwrap_or(1))
 }
 
-/// Returns the block with this orientation and no other. If there is no block that can hold it, returns a new one,
+/// Returns the EXIF block with this orientation and no other. If there is no block that can hold it, returns a new one,
 /// unless the orientation is upright.
 pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) -> Option<Vec<u8>> {
     let new_block = || (!orientation.is_upright()).then(|| block_of_orientation(orientation));
@@ -140,8 +140,8 @@ impl<'a> Tiff<'a> {
         usize::try_from(number).ok()
     }
 
-    /// Returns the offsets of a tag's entries in the first directory, as far as they lie inside the block. There should
-    /// be only one.
+    /// Returns the offsets of a tag's entries in the first directory of the EXIF block, as far as they lie inside the
+    /// block. There should be only one.
     fn entries(&self, tag: u16) -> impl Iterator<Item = usize> {
         let directory = self.u32(4);
         let count = directory.and_then(|at| self.u16(at)).unwrap_or(0);
@@ -158,7 +158,7 @@ impl<'a> Tiff<'a> {
         self.entries(tag).next()
     }
 
-    /// Returns a directory entry with this orientation, in the block's byte order.
+    /// Returns a directory entry with this orientation, in the byte order of the EXIF block.
     fn entry_of(&self, orientation: Orientation) -> [u8; ENTRY] {
         let [tag, kind, number] =
             [ORIENTATION, SHORT, orientation.exif()].map(|value| self.pair(value));
@@ -170,8 +170,8 @@ impl<'a> Tiff<'a> {
         entry
     }
 
-    /// Returns the block with one more entry in its first directory, which moves to the end of the block; `None` if
-    /// that directory is incomplete.
+    /// Returns the EXIF block with one more entry in its first directory, which moves to the end of the block; `None`
+    /// if that directory is incomplete.
     fn and(&self, entry: &[u8; ENTRY]) -> Option<Vec<u8>> {
         let directory = self.u32(4)?;
         let count = self.u16(directory)?;

@@ -1,6 +1,6 @@
 //! Removes metadata about other pixels than those that are written: thumbnails, previews and sizes. They show what was
-//! cropped away or blurred, so they are removed whenever pixels are encoded again. The blocks are rebuilt without them,
-//! because data that nothing refers to any more would still be in the file.
+//! cropped away or blurred, so they are removed whenever pixels are encoded again. The EXIF blocks are rebuilt without
+//! them, because data that nothing refers to any more would still be in the file.
 
 use std::ops::RangeInclusive;
 
@@ -49,8 +49,9 @@ const GPS: u16 = 0x8825;
 /// Tag that points to the interoperability directory.
 const INTEROPERABILITY: u16 = 0xa005;
 
-/// Tags that are removed from the first directory: layout, size and file offsets of the pixel data, thumbnails, and
-/// embedded blocks (XMP, IPTC, Photoshop's resources, profiles, and data that only the camera's maker understands).
+/// Tags that are removed from the first directory of an EXIF block: layout, size and file offsets of the pixel data,
+/// thumbnails, and embedded blocks (XMP, IPTC, Photoshop's resources, profiles, and data that only the camera's maker
+/// understands).
 const IN_FIRST: &[RangeInclusive<u16>] = &[
     0x00fe..=0x0106,
     0x0111..=0x0111,
@@ -75,10 +76,10 @@ fn any(ranges: &[RangeInclusive<u16>], tag: u16) -> bool {
     ranges.iter().any(|range| range.contains(&tag))
 }
 
-/// Bytes by which a block may grow, because values are aligned to even offsets.
+/// Bytes by which an EXIF block may grow when it is rebuilt, because values are aligned to even offsets.
 const SLACK: usize = 256;
 
-/// An entry of a directory, with its value in the block's byte order.
+/// An entry of a directory in an EXIF block, with its value in the byte order of the block.
 struct Entry<'a> {
     tag: u16,
     kind: u16,
@@ -89,7 +90,8 @@ struct Entry<'a> {
 }
 
 impl<'a> Tiff<'a> {
-    /// Returns the readable entries of the directory at offset `at`; `None` if that offset lies outside the block.
+    /// Returns the readable entries of the directory at offset `at` of the EXIF block; `None` if that offset lies
+    /// outside the block.
     fn directory(&self, at: usize) -> Option<Vec<Entry<'a>>> {
         let count = usize::from(self.u16(at)?);
         let entries = (0..count).map_while(|index| {
@@ -124,8 +126,8 @@ impl<'a> Tiff<'a> {
         })
     }
 
-    /// Returns the readable entries of the directory that an entry points to; `None` if the entry's value is not an
-    /// offset within the block.
+    /// Returns the readable entries of the EXIF directory that an entry points to; `None` if the entry's value is not
+    /// an offset within the block.
     fn pointed(&self, entry: &Entry<'_>) -> Option<Vec<Entry<'a>>> {
         let at: [u8; 4] = entry.value.try_into().ok()?;
         let at = match self.is_big() {
@@ -135,7 +137,7 @@ impl<'a> Tiff<'a> {
         self.directory(at as usize)
     }
 
-    /// Returns a number as four bytes in the block's byte order.
+    /// Returns a number as four bytes in the byte order of the EXIF block.
     fn long(&self, number: usize) -> [u8; 4] {
         match self.is_big() {
             true => (number as u32).to_be_bytes(),
@@ -151,8 +153,8 @@ impl<'a> Tiff<'a> {
     }
 }
 
-/// Appends a directory, the values that do not fit into it, and the directories that it points to. `None` if the block
-/// grows beyond `most` bytes, because the values overlap in the source.
+/// Appends an EXIF directory, the values that do not fit into it, and the directories that it points to. `None` if the
+/// block grows beyond `most` bytes, because the values overlap in the source.
 fn write(built: &mut Vec<u8>, file: &Tiff<'_>, entries: &[Entry<'_>], most: usize) -> Option<()> {
     built.extend(file.short(entries.len() as u16));
     let mut place = built.len();

@@ -4,15 +4,16 @@ use std::ops::RangeInclusive;
 
 use super::places;
 
-/// Record and number of the data sets that are kept: character set, byline, credit and copyright notice.
+/// Record and number of the IPTC data sets that are kept: character set, byline, credit and copyright notice.
 const KEPT: [(u8, u8); 4] = [(1, 90), (2, 80), (2, 110), (2, 116)];
 
 const CHARACTERS: (u8, u8) = KEPT[0];
 
-/// Numbers of the data sets of record 2 that hold a preview.
+/// Numbers of the IPTC data sets of record 2 that hold a preview.
 const PREVIEW: RangeInclusive<u8> = 200..=202;
 
-/// Returns the data sets about author and rights; `None` if there are none.
+/// Returns the IPTC data sets about author and rights, and the one that declares their character set; `None` if neither
+/// author nor rights are stated.
 pub(super) fn reduced(block: &[u8]) -> Option<Vec<u8>> {
     let is_statement = |set: &Set<'_>| set.id() != CHARACTERS && !set.is_empty();
     let selection: Vec<Set<'_>> = sets(block).filter(|set| KEPT.contains(&set.id())).collect();
@@ -22,7 +23,7 @@ pub(super) fn reduced(block: &[u8]) -> Option<Vec<u8>> {
         .then(|| joined(&selection))
 }
 
-/// Returns the data sets without the preview and, if `place` is set, without the place where the image was taken;
+/// Returns the IPTC data sets without the preview and, if `place` is set, without the place where the image was taken;
 /// `None` if nothing else is left.
 pub(super) fn without_preview(block: &[u8], place: bool) -> Option<Vec<u8>> {
     let is_kept = |set: &Set<'_>| {
@@ -33,10 +34,10 @@ pub(super) fn without_preview(block: &[u8], place: bool) -> Option<Vec<u8>> {
     (!selection.is_empty()).then(|| joined(&selection))
 }
 
-/// Bytes of a data set before its value: a marker, record, number and length.
+/// Bytes of an IPTC data set before its value: a marker, record, number and length.
 const HEAD: usize = 5;
 
-/// A data set with all its bytes.
+/// An IPTC data set with all its bytes.
 struct Set<'a> {
     record: u8,
     number: u8,
@@ -53,7 +54,7 @@ impl Set<'_> {
     }
 }
 
-/// Returns the data sets up to the first that is incomplete or whose length exceeds 15 bits. Longer lengths have
+/// Returns the IPTC data sets up to the first that is incomplete or whose length exceeds 15 bits. Longer lengths have
 /// another encoding, and no text is that long.
 fn sets(mut rest: &[u8]) -> impl Iterator<Item = Set<'_>> {
     std::iter::from_fn(move || {

@@ -110,7 +110,7 @@ mod tests {
         (DRONE, "Latitude"),
     ];
 
-    /// Properties that do not reveal where the image was taken, although some share a namespace with those that do.
+    /// XMP properties that do not reveal where the image was taken, although some share a namespace with those that do.
     const OTHERS: [(&str, &str); 9] = [
         ("http://purl.org/dc/elements/1.1/", "title"),
         ("http://ns.adobe.com/photoshop/1.0/", "Headline"),

@@ -38,9 +38,9 @@ const CONTAINER: &str = "http://ns.google.com/photos/1.0/container/";
 /// Namespace for the parameters of a gain map in the file.
 const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
 
-/// Namespace for the camera's original image, stored in the packet itself.
+/// Namespace for the camera's original image, stored in the XMP packet itself.
 const ORIGINAL: &str = "http://ns.google.com/photos/1.0/image/";
-/// Namespace for a depth map that is stored in the packet itself.
+/// Namespace for a depth map that is stored in the XMP packet itself.
 const DEPTHS: &str = "http://ns.google.com/photos/1.0/depthmap/";
 const IMAGES: [&str; 4] = [CONTAINER, GAIN_MAP, ORIGINAL, DEPTHS];
 
@@ -50,11 +50,11 @@ const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 
 const NAMES: [&str; 4] = ["rights", "creator", "contributor", "publisher"];
 
-/// Most XML nodes that a packet may have. No camera's packet has more.
+/// Most XML nodes that an XMP packet may have. No camera's packet has more.
 const MOST_NODES: u32 = 20_000;
 
-/// Returns a packet with only the properties about author, rights and AI; `None` if there are none, or if the packet
-/// cannot be parsed.
+/// Returns an XMP packet with only the properties about author, rights and AI; `None` if there are none, or if the
+/// packet cannot be parsed.
 pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -96,9 +96,9 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     builder.packet()
 }
 
-/// Returns the packet without its properties about pixels other than those that are written: thumbnails in the packet,
-/// image sizes, and lists of images that follow in the source file, such as a gain map. If `place` is set, properties
-/// about where the image was taken are removed, too. `None` for a packet that cannot be parsed.
+/// Returns the XMP packet without its properties about pixels other than those that are written: thumbnails in the
+/// packet, image sizes, and lists of images that follow in the source file, such as a gain map. If `place` is set,
+/// properties about where the image was taken are removed, too. `None` for a packet that cannot be parsed.
 pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;
@@ -113,9 +113,9 @@ pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     Some(result)
 }
 
-/// Returns the byte ranges of properties to remove: those about other pixels than the written ones, such as thumbnails,
-/// and, if `place` is set, those about where the image was taken. No range lies inside another. Places are searched at
-/// any depth, because a packet may contain the properties of other images that this one was made from.
+/// Returns the byte ranges of the XMP properties to remove: those about other pixels than the written ones, such as
+/// thumbnails, and, if `place` is set, those about where the image was taken. No range lies inside another. Places are
+/// searched at any depth, because a packet may contain the properties of other images that this one was made from.
 fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     let document = parsed(text.trim_start_matches('\u{feff}'))?;
     let begin = text.len() - text.trim_start_matches('\u{feff}').len();
@@ -158,7 +158,7 @@ fn is_of_others(space: &str, name: &str) -> bool {
         }
 }
 
-/// Sets the orientation wherever the packet states it.
+/// Sets the orientation wherever the XMP packet states it.
 pub(super) fn set_orientation(packet: &mut [u8], orientation: Orientation) {
     const NAME: &[u8] = b"tiff:Orientation";
     let mut from = 0;
@@ -207,7 +207,7 @@ fn escaped(text: &str) -> String {
 
 #[derive(Default)]
 struct Builder {
-    /// Namespace prefixes and their URIs, as declared in the rebuilt packet.
+    /// Namespace prefixes and their URIs, as declared in the rebuilt XMP packet.
     namespaces: Vec<(String, String)>,
     properties: String,
 }

@@ -60,7 +60,7 @@ impl Work {
         }
     }
 
-    /// Does the work with the instructions of one level, on a new thread without cached weights.
+    /// Does the work with instruction sets up to `level` only, on a new thread without cached weights.
     fn done(&self, level: Level, frame: &Frame) -> Frame {
         let work = || limited_to(level, || run(&*self.stage(frame), frame.clone()));
         std::thread::scope(|scope| scope.spawn(work).join().unwrap())

@@ -76,7 +76,8 @@ fn weight(kernel: Kernel, x: f64) -> f64 {
     }
 }
 
-/// Resamples one line of samples to `out` samples; the line ends at the region's edges.
+/// Resamples the range of `length` samples from `left` on, out of one line of samples, to `out` samples. Samples
+/// outside the range do not count.
 fn line(samples: &[f64], left: f64, length: f64, out: u32, kernel: Kernel) -> Vec<f64> {
     let scale = length / f64::from(out);
     let wide = scale.max(1.0);

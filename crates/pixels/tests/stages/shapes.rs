@@ -187,7 +187,7 @@ fn laid(effect: &str, ground: &Frame, icon: &Frame) -> Frame {
     run_with(&*stage, ground.clone(), &Never, Some(icon)).unwrap()
 }
 
-/// Applies the W3C's formulas to a backdrop and a source in 0..=1.
+/// Applies the W3C's formula for the blend mode `name` to a backdrop and a source in 0..=1.
 fn mode(name: &str, b: f64, s: f64) -> f64 {
     let screen = |b: f64, s: f64| b + s - b * s;
     let hard = |b: f64, s: f64| {
@@ -226,7 +226,7 @@ fn mode(name: &str, b: f64, s: f64) -> f64 {
     }
 }
 
-/// Applies the W3C's pseudo code for the modes that mix red, green and blue; `None` for other modes.
+/// Applies the W3C's pseudo code for the blend modes that mix red, green and blue; `None` for other modes.
 fn mix(name: &str, b: [f64; 3], s: [f64; 3]) -> Option<[f64; 3]> {
     let lum = |c: [f64; 3]| 0.3 * c[0] + 0.59 * c[1] + 0.11 * c[2];
     let least = |c: [f64; 3]| c.into_iter().fold(f64::MAX, f64::min);

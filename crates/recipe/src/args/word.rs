@@ -1,14 +1,14 @@
-//! Words with their arguments, and how the texts of a recipe's piece are assigned to the arguments.
+//! Words with their arguments, and how the texts that follow a word are assigned to its arguments.
 
 use std::fmt;
 
 use super::{Arg, Kind};
 use crate::{ParseError, nearest};
 
-/// Declaration of a word of the language and its arguments: an effect, a step, an output option or a URL parameter.
+/// Declaration of a word and its arguments: an effect, a step or an output option of recipes, or a URL parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Word {
-    /// The word.
+    /// The word itself, without its arguments.
     pub name: &'static str,
     /// Arguments in order; optional ones come last.
     pub args: &'static [Arg],

@@ -29,7 +29,7 @@ pub(crate) struct Image<'a> {
     pub(super) salient: Option<(f64, f64)>,
     /// Faces at their positions in the current image; `None` if they were not measured.
     pub(crate) faces: Option<Faces>,
-    /// Steps in whole pixels.
+    /// The steps so far, in whole pixels.
     pub(super) steps: Vec<Step>,
     /// Turns and flips that are not yet among `steps`, because no other step has followed them.
     turned: Orientation,

@@ -36,8 +36,8 @@ pub(super) fn growth(enlarge: bool) -> &'static str {
     if enlarge { ":enlarge" } else { "" }
 }
 
-/// Parses a side of the box. `None` for one that is left out or 0 px (`0`, `00`, `0.0`), as many scripts and servers write
-/// an open side.
+/// Parses a side of the box that an image is fitted into. `None` for one that is left out or 0 px (`0`, `00`, `0.0`),
+/// as many scripts and servers write an open side.
 fn side_or_open(text: &str) -> Result<Option<Length>, ParseError> {
     match text {
         "" => Ok(None),

@@ -27,7 +27,7 @@ const WORD: Word = Word {
 };
 
 impl Flip {
-    /// The words for the directions.
+    /// The words for the directions of mirroring.
     pub(crate) const CHOICES: Choices<Self> = Choices {
         words: &["h", "v", "hv"],
         values: &[Self::Horizontal, Self::Vertical, Self::Both],

@@ -46,7 +46,7 @@ impl FromStr for Recipe {
 #[derive(Default)]
 struct Reader {
     recipe: Recipe,
-    /// Words read so far that may occur only once.
+    /// Words read so far that may occur only once in a recipe.
     used_words: Vec<&'static str>,
 }
 
@@ -84,8 +84,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds a hint to the error of a piece that begins with no known word: the piece may belong to the text of the
-    /// effect before it.
+    /// Adds a hint to the error of a piece of a recipe, unless the piece begins with a word of recipes that is not an
+    /// effect: it may belong to the text of the effect before it.
     fn explained(&self, piece: &str, error: ParseError) -> ParseError {
         let word = spelling::usual(piece.split(':').next().unwrap_or_default());
         match self.recipe.steps.last() {
@@ -94,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// Parses a word that sets part of the output. Returns `false` if the word does not.
+    /// Parses a word that controls how the result is written. Returns `false` for any other word.
     fn output(&mut self, word: &str, parts: &[String]) -> Result<bool, ParseError> {
         let Some(setting) = output::settings().find(|setting| setting.word.name == word) else {
             return Ok(false);

@@ -26,7 +26,7 @@ impl fmt::Display for Recipe {
     }
 }
 
-/// Prints pieces separated by commas.
+/// Prints the pieces of a recipe, separated by commas.
 struct Pieces<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     first: bool,

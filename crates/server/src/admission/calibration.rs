@@ -136,7 +136,7 @@ const NANOS_PER_BYTE: f64 = 10.0;
 /// The least weight of one measurement in the running mean, so that about the last twenty measurements count.
 const LEAST_WEIGHT: f64 = 0.05;
 
-/// Number of first measurements that are not limited, however far off they are.
+/// Number of first measurements whose effect on the running mean is not limited, however far off they are.
 const SETTLING: u32 = 3;
 
 /// Natural logarithm of the largest factor by which a single measurement may differ from the running mean. A larger

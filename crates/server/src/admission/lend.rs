@@ -29,7 +29,7 @@ pub(super) struct Part {
 }
 
 impl Lending {
-    /// Creates the state without parts and without idle threads.
+    /// Creates the state of work stealing, without parts of jobs and without idle threads.
     pub(super) fn new(is_allowed: bool) -> Self {
         Self {
             is_allowed,
@@ -37,7 +37,7 @@ impl Lending {
         }
     }
 
-    /// Whether there is an idle thread to which no part is offered yet.
+    /// Whether there is an idle thread to which no part of a job is offered yet.
     pub(super) fn has_idle(&self) -> bool {
         self.is_allowed && self.parts.len() < self.idle
     }
@@ -60,7 +60,7 @@ impl Lending {
         Some(part)
     }
 
-    /// Records that a thread has finished the part that it took.
+    /// Records that a thread has finished the part of another thread's job that it took.
     pub(super) fn ends(&mut self) {
         self.helping -= 1;
     }

@@ -24,7 +24,7 @@ impl Placement {
         }
     }
 
-    /// Whether the thread still has to be bound before it waits.
+    /// Whether the thread still has to be bound to its core before it waits.
     pub(super) fn is_free(&self) -> bool {
         self.cores.is_some() && !self.is_bound
     }

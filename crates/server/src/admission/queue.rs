@@ -46,8 +46,8 @@ pub struct Queue<J> {
     /// Number of worker threads that are stuck in their jobs.
     stuck_threads: usize,
     next_id: u64,
-    /// The time since which the predicted wait has been above the target. It is reset only when the wait has fallen
-    /// below a fraction of the target (`RECOVERED`).
+    /// The time since which the predicted wait has been above `Rules::target_wait`. It is reset only when the wait has
+    /// fallen below a fraction of that (`RECOVERED`).
     over_target_since: Option<Now>,
     /// The job at the head of the queue if it does not fit into memory, and the time since which it could otherwise
     /// have started.
@@ -369,7 +369,7 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Updates the time since which the predicted wait has been above the target.
+    /// Updates the time since which the predicted wait has been above `Rules::target_wait`.
     fn watch(&mut self, now: Now) {
         let backlog = self.backlog(now);
         if backlog > self.rules.target_wait {
@@ -448,8 +448,8 @@ const AGEING: u32 = 4;
 /// Longest time for which lighter jobs may overtake a job.
 const MOST_AGEING: Duration = Duration::from_secs(2);
 
-/// Overload ends when the predicted wait falls below this fraction of the target. If it ended at the target itself, a
-/// wait that fluctuates around the target would count as a new burst each time.
+/// Overload ends when the predicted wait falls below this fraction of `Rules::target_wait`. If it ended at
+/// `target_wait` itself, a wait that fluctuates around that would count as a new burst each time.
 const RECOVERED: f64 = 0.25;
 
 /// How long other jobs may overtake a job that waits for memory.

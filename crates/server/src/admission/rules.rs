@@ -54,8 +54,8 @@ impl Rules {
             .max(LEAST_CLIENTS)
     }
 
-    /// Returns the longest wait that is admitted at `now`, while there are `count` requests. `over_target_since` is
-    /// the time since which the predicted wait has been above the target, if it is.
+    /// Returns the longest wait that is admitted at `now`, while there are `count` requests. `over_target_since` is the
+    /// time since which the predicted wait has been above `target_wait`, if it is.
     pub(super) fn limit(&self, count: usize, now: Now, over_target_since: Option<Now>) -> Duration {
         let is_burst = |since: Now| now.saturating_sub(since) <= BURST;
         if count < self.always_admitted() || over_target_since.is_none_or(is_burst) {
@@ -79,8 +79,8 @@ impl From<Refusal> for Error {
     }
 }
 
-/// How long the predicted wait may be above the target before it counts as overload: the time in which a page full of
-/// images requests all of them.
+/// How long the predicted wait may be above `Rules::target_wait` before it counts as overload: the time in which a page
+/// full of images requests all of them.
 const BURST: Duration = Duration::from_millis(100);
 
 /// Clients per worker thread that are always admitted, with one request each at a time.

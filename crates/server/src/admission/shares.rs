@@ -28,8 +28,8 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Computes the shares from the configuration. A configured budget of 0 stands for one that is computed from the
-    /// memory of this machine or of its control group.
+    /// Computes the shares of memory from the configuration. A configured budget of 0 stands for one that is computed
+    /// from the memory of this machine or of its control group.
     pub(crate) fn of(config: &Config) -> Self {
         let (sources, cache) = (config.limits.held_bytes.0, config.cache.memory.0);
         let mut shares = match config.memory_budget.0 {
@@ -90,7 +90,7 @@ impl Shares {
             + self.pixels
     }
 
-    /// Moves up to `most` bytes out of the share for pixels, but at most an eighth of it, and returns how many.
+    /// Takes up to `most` bytes out of the memory share for pixels, but at most an eighth of it, and returns how many.
     fn take(&mut self, most: u64) -> u64 {
         let bytes = most.min(self.pixels / 8);
         self.pixels -= bytes;

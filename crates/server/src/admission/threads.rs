@@ -96,8 +96,8 @@ impl Pool {
         }
     }
 
-    /// Waits for the next work of the thread at `seat`, or returns `None` if the thread has to end. `has_helped` says
-    /// whether the thread's last work was a part of another thread's job.
+    /// Waits for the next work of the worker thread with the index `seat`, or returns `None` if the thread has to end.
+    /// `has_helped` says whether the thread's last work was a part of another thread's job.
     fn next(&self, seat: usize, has_helped: bool, placement: &mut Placement) -> Option<Next> {
         let mut state = self.lock();
         if has_helped {

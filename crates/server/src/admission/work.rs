@@ -12,7 +12,7 @@ pub type Kind = (&'static str, &'static str);
 pub(crate) struct Work {
     pub(super) kind: Kind,
     pub(super) nanos: u64,
-    /// The part of `nanos` that decoding takes.
+    /// Planned time of decoding in nanoseconds, which `nanos` includes.
     pub(super) decode_nanos: u64,
     /// Planned peak memory in bytes without the source file, which is counted separately.
     pub(super) peak_bytes: u64,

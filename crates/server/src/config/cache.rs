@@ -59,7 +59,7 @@ pub enum TagHeader {
 pub struct DiskConfig {
     /// A folder, inside which the cache creates one of its own.
     pub path: PathBuf,
-    /// Maximum bytes of results on disk, counted in whole blocks; 0 means none.
+    /// Maximum bytes of results on disk, counted in whole file system blocks of 4 KiB; 0 means none.
     pub size: Bytes,
     /// Maximum bytes of sources fetched over a network, in addition to `size`; 0 means none.
     #[serde(default = "none")]
@@ -70,7 +70,7 @@ fn none() -> Bytes {
     Bytes(0)
 }
 
-/// One `[[cache.rule]]` table, which overrides what origins say for sources below a path.
+/// One `[[cache.rule]]` table, which overrides what origins say about caching of sources below a path.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheRule {

@@ -37,8 +37,8 @@ impl Default for FallbackConfig {
 }
 
 impl FallbackConfig {
-    /// Returns the entry whose prefix is the longest that `source` is below, if any. `terms` returns the `[[fallback]]`
-    /// table of an entry.
+    /// Returns the item of `entries` that applies to `source`: the one whose `[[fallback]]` table, which `terms`
+    /// returns, has the longest prefix that `source` is below. Returns `None` if `source` is below no prefix.
     pub(crate) fn of<'a, T>(
         entries: &'a [T],
         source: &str,

@@ -32,9 +32,9 @@ pub struct LimitsConfig {
     pub scans: u32,
     /// Maximum bytes of one metadata block after decompression.
     pub metadata_bytes: Bytes,
-    /// Maximum processor time of one result according to its plan, before the correction for this machine. Small
-    /// sources have less, see [`Limits::check_cpu`]; zero means no limit. It does not apply to results that are made at
-    /// idle priority, or for a store before any client requests them.
+    /// Maximum processor time that the plan of one result may predict, without the calibration to this machine's speed;
+    /// zero means no limit. For sources of less than 1 MiB, the limit is lower, see [`Limits::check_cpu`]. It does not
+    /// apply to results that are made at idle priority, or for a store before any client requests them.
     pub cpu: Span,
     /// What happens to sources that are truncated or damaged.
     pub broken: Broken,

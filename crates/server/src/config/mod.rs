@@ -121,8 +121,8 @@ pub struct Config {
     pub background: Background,
     /// Where images come from; the longest prefix wins.
     pub origin: Vec<OriginConfig>,
-    /// How request targets are read: the tables of the dialects and `[[rewrite]]`, which are at the top level of the
-    /// file like all others.
+    /// How request targets are read: the tables of the URL dialects and `[[rewrite]]`, which are at the top level of
+    /// the file like all others.
     #[serde(skip)]
     pub dialects: dialects::Config,
     /// How much of results and sources is cached, and for how long.
@@ -256,7 +256,8 @@ impl Config {
     }
 
     /// The configuration of a server without a configuration file, which serves the folder `root` at `/` to its user:
-    /// in all dialects, each at a prefix of its own, and with the pages for clients of this machine.
+    /// in all URL dialects, each at a prefix of its own, and with the list of images and the playground for clients of
+    /// this machine.
     #[must_use]
     pub fn for_folder(root: &Path) -> Self {
         let mut config = Self {

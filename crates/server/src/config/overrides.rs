@@ -16,7 +16,7 @@ use super::{Config, ConfigError};
 #[derive(Clone, Debug, Default)]
 pub struct Overrides(Vec<Override>);
 
-/// One variable. Its value may be a secret, which is not printed.
+/// One environment variable that sets a key of the configuration. Its value may be a secret, which is not printed.
 #[derive(Clone)]
 struct Override {
     name: String,
@@ -117,7 +117,7 @@ impl Overrides {
     /// of `text`.
     ///
     /// # Errors
-    /// If `text` is not a configuration, or if a variable is not a key, or has an invalid value for its key.
+    /// If `text` is not a configuration, or if a variable names no key or has an invalid value for it.
     pub fn laid_over(&self, text: &str) -> Result<String, ConfigError> {
         if self.is_empty() {
             return Ok(text.to_owned());

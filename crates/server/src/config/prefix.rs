@@ -1,4 +1,5 @@
-//! Rules for prefixes of sources. Of all rules whose prefix matches a source, the one with the longest prefix applies.
+//! Rules of the configuration for all sources below a prefix, such as `[[cache.rule]]`. Of the rules whose prefix
+//! matches a source, the one with the longest prefix applies.
 
 use andon_dialects::Source;
 use andon_settings::check;

@@ -35,7 +35,8 @@ pub struct HttpConfig {
     /// Maximum number of redirects that are followed.
     #[serde(default = "three")]
     pub redirects: u32,
-    /// Ports, in addition to those of `base` or `urls`, that a redirect may lead to at an address in `allow`.
+    /// Ports, in addition to those of `base` or `urls`, that a redirect may lead to at an address in the origin's
+    /// `allow`.
     #[serde(default)]
     pub redirect_ports: Vec<u16>,
     /// How many times a request is repeated after its connection broke before any response.

@@ -170,7 +170,8 @@ impl AdminConfig {
     /// Returns the administrator's token, or `None` if administration is switched off.
     ///
     /// # Errors
-    /// If both keys are set, if the environment variable is not set, or if the token is too short to be a secret.
+    /// If both `token` and `token_env` are given, if the environment variable is not set, or if the token is too short
+    /// to be a secret.
     pub fn secret(&self) -> Result<Option<String>, ConfigError> {
         let token = match (&self.token, &self.token_env) {
             (None, None) => return Ok(None),

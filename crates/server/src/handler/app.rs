@@ -155,8 +155,9 @@ impl App {
     /// Opens folders and the cache, and starts the worker threads and the log. Needs a tokio runtime.
     ///
     /// On a reload, everything that bounds the load on the machine is taken over from the app `before`, unchanged until
-    /// [`App::resize`]: threads, memory, slots for files and learned durations. The cache is taken over as well, unless
-    /// the disk tier has another path, a tier was switched on or off, or the settings of the shared store differ.
+    /// [`App::resize`]: threads, memory, slots for reading files and learned durations. The cache is taken over as
+    /// well, unless the disk tier has another path, a tier was switched on or off, or the settings of the shared store
+    /// differ.
     pub(crate) fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -239,8 +240,8 @@ impl App {
         })
     }
 
-    /// Resizes the worker threads, memory limits and slots for files that were taken over from the app before a reload,
-    /// to the values of this configuration.
+    /// Resizes the worker threads, memory limits and slots for reading files that were taken over from the app before a
+    /// reload, to the values of this configuration.
     ///
     /// # Errors
     /// If the system provides no more threads. Everything then stays as it was.

@@ -42,8 +42,8 @@ use crate::response::{self, Reply};
 use crate::trace;
 
 impl App {
-    /// Returns the part of the server that answers a request for this path at an address of this purpose. Paths of
-    /// parts that the client may not use are routed like any other path.
+    /// Returns the part of the server that answers a request for `path`, received at an address that serves `purpose`.
+    /// Paths of parts that the client may not use are routed like any other path.
     pub(crate) fn route(
         &self,
         purpose: Purpose,
@@ -126,8 +126,8 @@ impl App {
         reply
     }
 
-    /// Returns a hint about the target, such as which dialect would read it, if the error is a missing file or a URL
-    /// that was not understood.
+    /// Returns a hint about the target, such as which URL dialect would read it, if the error is a missing file or a
+    /// URL that was not understood.
     fn hint(&self, error: &Error, uri: &Uri) -> Option<String> {
         let is_unread = matches!(error.kind(), Fault::Missing | Fault::Url);
         let target = target(uri).ok().filter(|_| is_unread)?;
@@ -176,7 +176,7 @@ impl App {
     }
 
     /// Answers a request that is neither GET nor HEAD: with an error, or with permission for a CORS preflight if the
-    /// dialect is open to pages of all sites.
+    /// target's URL dialect is open to pages of all sites.
     fn other_method(
         &self,
         target: &str,

@@ -47,7 +47,7 @@ impl App {
     }
 
     /// Returns the selector for the results of a URL, and the selectors for its source and its overlay images. The results
-    /// are selected by the tag that the URL resolves to or, if the facts about its source are no longer cached, by the
+    /// are selected by the cache tag that they share or, if the facts about the source are no longer cached, by the
     /// whole source.
     async fn selectors_of(&self, url: &str) -> Result<(Selector, Vec<Selector>), Error> {
         let results = &self.maker.results;

@@ -91,17 +91,17 @@ impl<'a> RequestRecord<'a> {
         self.entry.source_bytes = source_bytes;
     }
 
-    /// Records the duration of a finished stage.
+    /// Records the duration of a finished stage of the answer, such as `decode`.
     pub(super) fn took(&mut self, stage: &'static str, time: Duration) {
         self.entry.stages.push((stage, time));
     }
 
-    /// Replaces all recorded stages.
+    /// Replaces all recorded stages of the answer.
     pub(super) fn took_all(&mut self, stages: Stages) {
         self.entry.stages = stages;
     }
 
-    /// Returns the stages recorded so far.
+    /// Returns the stages of the answer that have been recorded so far, with their durations.
     pub(super) fn stages(&self) -> &[(&'static str, Duration)] {
         &self.entry.stages
     }

@@ -218,7 +218,7 @@ impl App {
     }
 
     /// Records, for the fast path, that this reply was sent for the file in the state `identity`; does nothing for
-    /// `None`, and for a body with an appended end marker, which is not in the file.
+    /// `None`, and for a body to which the end marker that the image lacks was appended.
     fn remember_file(&self, variant: &RequestVariant, identity: Option<Identity>, reply: &Reply) {
         let is_new = |identity: &Identity| {
             let served_file = variant.served();

@@ -65,11 +65,11 @@ pub(crate) struct Uploads {
 }
 
 impl Uploads {
-    /// Prepares the parser of the operations. The memory for bodies is that of the uploads `before` a reload, and keeps
-    /// its size until [`Uploads::resize`].
+    /// Prepares the parser of the operations that uploads request. The memory for bodies is that of the uploads
+    /// `before` a reload, and keeps its size until [`Uploads::resize`].
     ///
     /// # Errors
-    /// An error that names what cannot be compiled.
+    /// An error that names the configuration key with an invalid value.
     pub(crate) fn new(config: &Config, before: Option<&Self>) -> Result<Self, ConfigError> {
         let mut plain = config.dialects.clone();
         // `upload.allow` decides who may upload; an upload has no URL that could be signed.

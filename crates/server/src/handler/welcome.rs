@@ -60,7 +60,7 @@ impl App {
 }
 
 /// Returns the text of the page. `file` is the path of an image in a URL, and each example is the name of one of this
-/// server's dialects and a request target in it.
+/// server's URL dialects and a request target in it.
 fn page(file: Option<&str>, examples: impl Iterator<Item = (&'static str, String)>) -> String {
     let mut page = format!(
         "Andon {} serves the images of this folder, resized on request.\n\n",

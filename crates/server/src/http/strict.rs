@@ -13,7 +13,7 @@ pub(super) struct Strict {
     /// Whether the last received byte of the unfinished line was a CR.
     after_cr: bool,
     framing: Framing,
-    /// Number of heads that are complete.
+    /// Number of request heads that have been received whole.
     heads: usize,
 }
 
@@ -76,7 +76,7 @@ impl Strict {
         matches!(self.place, Place::Head) && !self.framing.is_begun && self.line.is_empty()
     }
 
-    /// Returns how many heads have been received whole. hyper may have refused the last one.
+    /// Returns how many request heads have been received whole. hyper may have refused the last one.
     pub(super) fn heads(&self) -> usize {
         self.heads
     }

@@ -32,7 +32,8 @@ pub(crate) struct Entry {
     pub(crate) stages: Stages,
     /// The canonical recipe, once it is known.
     pub(crate) recipe: Option<Arc<str>>,
-    /// The parsed request. Its notes say what the dialect ignored, or may have understood differently than intended.
+    /// The parsed request. Its notes say what the URL dialect ignored, or may have understood differently than
+    /// intended.
     pub(crate) request: Option<Arc<ImageRequest>>,
     /// The error, if there was one: its label, who is at fault, and its text for the log.
     pub(crate) error: Option<(&'static str, &'static str, String)>,

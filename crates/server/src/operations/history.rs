@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::prometheus::{Buckets, quantile};
 
-/// Time between two samples.
+/// Time between two samples of the server's activity.
 pub(crate) const STEP: Duration = Duration::from_secs(5);
 
-/// Number of samples that are kept: 15 minutes.
+/// Number of samples of the server's activity that are kept: 15 minutes.
 const MOST: usize = 180;
 
 /// Counters since the start, and gauges, at one moment.

@@ -1,4 +1,4 @@
-//! What an operator sees: the access log, the process's own lines, and metrics; and their export to a collector.
+//! What an operator sees: the access log, the process's own log lines, and metrics; and their export to a collector.
 
 pub(crate) mod access_log;
 pub(crate) mod clock;

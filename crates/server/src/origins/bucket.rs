@@ -354,5 +354,5 @@ fn object_path(key: &str) -> Result<Path, object_store::path::Error> {
 const AZURE_VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
 /// How long a signature is valid. This is longer than any fetch, because a store would refuse a signature that has
-/// expired while the fetch waited for a slot.
+/// expired while the fetch waited for a free request slot.
 const SIGNATURE: Duration = Duration::from_secs(3600);

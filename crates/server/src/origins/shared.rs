@@ -19,7 +19,7 @@ use super::stores::{Reach, object_store};
 use crate::config::{BucketConfig, Store, StoreConfig, StorePlace};
 use crate::net::Cidr;
 
-/// Opens the shared store of a configuration, for results of this revision. Does not connect to anything yet.
+/// Opens the shared store of a configuration, for results of code with this revision. Does not connect to anything yet.
 ///
 /// # Errors
 /// A message about the configuration key that cannot work.

@@ -18,7 +18,7 @@ use super::freshness::Freshness;
 pub enum Fetched {
     /// The whole source, because the fetch was unconditional or the source has changed.
     Body(Source),
-    /// The state that the caller has is current (status 304), with this new freshness.
+    /// The state of the source that the caller has is current (status 304), with this new freshness.
     NotModified(Freshness),
 }
 
@@ -135,8 +135,9 @@ impl SourceValidators {
     }
 }
 
-/// Whether a modification date is old enough to distinguish states. Dates count whole seconds, so a second change
-/// within the same second would go unnoticed: the origin's own clock has to be at least 60 s ahead (RFC 9110, 8.8.2.2).
+/// Whether a modification date is old enough to distinguish states of a source. Dates count whole seconds, so a second
+/// change within the same second would go unnoticed: the origin's own clock has to be at least 60 s ahead (RFC 9110,
+/// 8.8.2.2).
 fn lies_back(date: &str, headers: &HeaderMap) -> bool {
     let read = |text: &str| httpdate::parse_http_date(text).ok();
     let now = text(headers, &header::DATE).and_then(read);

@@ -1,6 +1,6 @@
 //! Conditional requests, answered without reading the source, let alone decoding it.
 //!
-//! The entity tag is strong: it is made from everything that the bytes depend on.
+//! The entity tag of a reply is strong: it is made from everything that the bytes of the body depend on.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -125,7 +125,7 @@ pub(crate) fn is_another(request: &HeaderMap, reply: &HeaderMap) -> bool {
         .is_some_and(|(since, modified)| modified > since)
 }
 
-/// Whether the request says which state the client has, by `If-None-Match` or `If-Modified-Since`.
+/// Whether the request says which state of the resource the client has, by `If-None-Match` or `If-Modified-Since`.
 pub(crate) fn is_conditional(headers: &HeaderMap) -> bool {
     headers.contains_key(header::IF_NONE_MATCH) || headers.contains_key(header::IF_MODIFIED_SINCE)
 }
@@ -177,8 +177,9 @@ fn whole_seconds(time: SystemTime) -> SystemTime {
     }
 }
 
-/// FNV-1a over 128 bits. It does not resist deliberate collisions and need not, because a tag is only compared with other
-/// states of the same URL. Unlike `std`'s hashers, it stays the same after an upgrade of the compiler.
+/// FNV-1a over 128 bits. It does not resist deliberate collisions and need not, because an entity tag is only compared
+/// with those of other states of the same URL. Unlike `std`'s hashers, it stays the same after an upgrade of the
+/// compiler.
 struct Digest(u128);
 
 impl Default for Digest {

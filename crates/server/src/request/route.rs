@@ -37,7 +37,7 @@ pub(crate) enum Route {
     Play,
     /// The page at `/` with the images of the folder, and its files.
     Folder,
-    /// An image or a file, as a dialect reads the target.
+    /// An image or a file, as a URL dialect reads the target.
     Image,
     /// Any other path at an address for metrics, where nothing is served.
     Nothing,

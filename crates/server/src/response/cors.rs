@@ -36,8 +36,8 @@ impl Cors {
         Some(self.permission(self.allowed_origin(headers).is_some()))
     }
 
-    /// Returns the reply to a CORS preflight request for a dialect whose errors any page may read: any page may then read
-    /// the dialect's other replies, too. Returns `None` for other dialects.
+    /// Returns the reply to a CORS preflight request for a URL dialect whose errors any page may read: any page may
+    /// then read the dialect's other replies, too. Returns `None` for other dialects.
     pub(crate) fn preflight_of(
         &self,
         errors: ErrorStyle,

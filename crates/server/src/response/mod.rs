@@ -43,7 +43,8 @@ pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Rep
     error_with(error, status, style, None)
 }
 
-/// A reply with an error, and with a further sentence in a line of its own unless the dialect has a format for errors.
+/// A reply with an error, and with a further sentence in a line of its own unless the URL's dialect has a format for
+/// errors.
 pub(crate) fn error_with(
     error: &Error,
     status: StatusCode,
@@ -162,7 +163,7 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     );
 }
 
-/// Adds the headers that a dialect sets for a request: an `Andon-Note` for each note, such as on an ignored option,
+/// Adds the headers that a URL dialect sets for a request: an `Andon-Note` for each note, such as on an ignored option,
 /// a `Link` to the `canonical` URL, headers of the dialect's own, and in `Vary` the request headers that it has read.
 /// Notes contain text from the URL, so all but printable ASCII is escaped.
 pub(crate) fn add_remarks(

@@ -14,7 +14,7 @@ use super::cache_status::CacheStatus;
 pub(crate) struct Varying<'a> {
     /// The header `Cache-Status`; `None` in replies for which nothing was looked up in the cache.
     pub(crate) cache_status: Option<CacheStatus>,
-    /// Names and durations of the stages so far, for `Server-Timing`.
+    /// Names and durations of the stages of the answer so far, for `Server-Timing`.
     pub(crate) stages: &'a [(&'static str, Duration)],
     /// The value of the header `Cache-Control`.
     pub(crate) cache_control: Option<String>,
@@ -59,7 +59,7 @@ impl Varying<'_> {
     }
 }
 
-/// Displays stages in the syntax of `Server-Timing`, in milliseconds.
+/// Displays the stages of an answer in the syntax of `Server-Timing`, in milliseconds.
 struct Timing<'a>(&'a [(&'static str, Duration)]);
 
 impl fmt::Display for Timing<'_> {

@@ -7,8 +7,8 @@
 //!
 //! Every cache and table that a request passes, roughly in the order in which it passes them: name, content, bound,
 //! file (below `crates/server/src/` unless it says otherwise). Tables are of one type, `andon_cache::Table`: exact in
-//! its bound, evicted by SIEVE, and with a lifetime where one follows the bound (`negative` is `cache.negative`). A
-//! test compares the names with the code.
+//! its bound, evicted by SIEVE, and with a lifetime where one follows the bound (`negative` is `cache.negative`). Where
+//! the figure says "(joins)", concurrent requests share one computation. A test compares the names with the code.
 //!
 //! ```text
 //!  request ──► TargetCache     targets → request, key, response head     8192             results/variant.rs

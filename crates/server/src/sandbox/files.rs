@@ -144,7 +144,7 @@ impl FileRules {
     /// Checks whether these rules, which are in force, permit all that the rules `others` permit.
     ///
     /// # Errors
-    /// An error that names the key and the path.
+    /// An error that names the configuration key and the path.
     pub(super) fn permit(&self, others: &Self) -> Result<(), ConfigError> {
         let mut named_rules = others.0.iter().filter(|other| !other.key.is_empty());
         named_rules.try_for_each(|other| {

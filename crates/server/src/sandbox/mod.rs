@@ -93,7 +93,8 @@ impl Sandbox {
     /// be regained without a restart.
     ///
     /// # Errors
-    /// An error that names the key, and what the process may no longer open.
+    /// An error that names the configuration key, and says which path the process may not open, or which setting takes
+    /// effect with a restart only.
     pub fn permits(&self, config: &Config) -> Result<(), ConfigError> {
         let mode = config.sandbox.mode;
         if mode != self.mode {

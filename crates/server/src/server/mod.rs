@@ -1,4 +1,5 @@
-//! Binding, accepting, reloading, and stopping without losing a request.
+//! The life of a server: binding addresses, accepting connections, reloading the configuration, and stopping without
+//! losing a request.
 
 mod acceptor;
 mod connection;

@@ -183,8 +183,8 @@ impl Planned {
         }
     }
 
-    /// Returns the contents of a document: the facts of the source's header, the result of the plan, and the parts that
-    /// were rendered for the document.
+    /// Returns the contents of a document: the facts of the source's header, the result of the plan, and `parts`, the
+    /// further results that were made of the source for the document.
     #[must_use]
     pub fn about<'a>(&'a self, parts: &'a [Part]) -> About<'a> {
         let (info, plan) = (self.plan.info(), &self.plan);

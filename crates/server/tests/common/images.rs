@@ -58,7 +58,7 @@ pub fn still(width: u32, height: u32, number: u32) -> Frame {
     })
 }
 
-/// A file of this format as its codec writes a frame that it takes as it is.
+/// Encodes a frame in the format `name`, whose codec has to accept the frame without conversion.
 pub fn written(name: &str, frame: &Frame, how: &Encode) -> Vec<u8> {
     let image = Image::still(frame.clone());
     codec(name)

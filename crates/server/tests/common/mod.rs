@@ -148,7 +148,7 @@ impl House {
         drop(self.stop.take());
     }
 
-    /// Waits until it has stopped.
+    /// Waits until the server has stopped.
     pub fn wait_until_stopped(&mut self) {
         if let Some(running) = self.running.take() {
             running.join().expect("a server that ends in peace");
@@ -199,7 +199,8 @@ pub fn wait_for_followers(house: &House, work: &str, followers: usize) {
     wait_for_figure(house, &name, followers as f64);
 }
 
-/// Waits until a figure of `/metrics` is as large: what a connection's end adds may come after the client has seen it.
+/// Waits until a figure of `/metrics` is at least `least`. The end of a connection, for example, may be counted only
+/// after the client has seen it.
 pub fn wait_for_figure(house: &House, name: &str, least: f64) {
     let began = std::time::Instant::now();
     loop {

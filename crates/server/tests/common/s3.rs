@@ -130,7 +130,7 @@ impl S3 {
         self.shared.conditional_writes.load(Ordering::SeqCst)
     }
 
-    /// The table of a configuration that shares results here.
+    /// Returns the configuration table with which nodes share their results in this store.
     pub fn keys(&self) -> String {
         format!(
             "[store]\ns3 = {{ bucket = \"results\", folder = \"andon\", endpoint = \"{}\", \

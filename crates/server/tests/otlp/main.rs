@@ -169,7 +169,8 @@ fn what_waits_at_the_end_is_sent() {
     assert_eq!(collector.rest().len(), 1);
 }
 
-/// The kind of each family of a page of metrics that has a sample.
+/// Returns the kind in OTLP (`sum`, `gauge` or `histogram`) of each metric family on a page of metrics, by the family's
+/// name. Families without a sample are left out.
 fn kinds(page: &str) -> BTreeMap<String, &'static str> {
     let mut kinds = BTreeMap::new();
     let mut lines = page.lines().peekable();

@@ -8,7 +8,7 @@ use super::work::{Differing, WorkJudgement};
 use crate::record::{Reading, Run};
 use crate::scenario::Check;
 
-/// Returns an INVALID verdict if the numbers do not compare what they seem to compare: the server never started,
+/// Returns an INVALID verdict if the measured values do not compare what they seem to compare: a server never started,
 /// requests failed, or replies differ.
 pub(super) fn invalid(
     contrast: Contrast,

@@ -1,5 +1,5 @@
-//! A tool that observes a server which the laboratory did not start. It runs under a [`Guard`], so that it detaches
-//! from the server when the laboratory ends, for whatever reason.
+//! A tool that observes a running server: strace, or the reader of the kernel's trace. It runs under a [`Guard`], so
+//! that it detaches from the server when the laboratory ends, for whatever reason.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use super::guard::{self, Guard, LaunchSpec};
 use crate::proc::{self, Pid};
 
-/// A running tool. Dropping it kills it.
+/// A running tool that observes a server, such as strace. Dropping it kills the tool.
 #[derive(Debug)]
 pub(crate) struct Attached {
     guard: Child,
@@ -25,7 +25,8 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
-    /// Starts a tool with the laboratory's own `PATH`. The folders in `litter` are removed if the laboratory vanishes.
+    /// Starts an observing tool by its command line `words`, with the laboratory's own `PATH`. The folders in `litter`
+    /// are removed if the laboratory vanishes.
     pub(crate) fn start(
         guard: &Guard,
         words: Vec<String>,
@@ -68,7 +69,7 @@ impl Attached {
         Ok(())
     }
 
-    /// Asks the tool to detach, and waits until it has.
+    /// Asks the observing tool by SIGTERM to detach from the server, and waits until it has ended, for 10 s at most.
     pub(crate) fn stop(mut self) {
         for pid in proc::children(self.guard.id() as Pid).unwrap_or_default() {
             guard::signal(pid, Signal::TERM);
@@ -109,7 +110,8 @@ impl Drop for Attached {
     }
 }
 
-/// How long to wait for the tool. Attaching to many threads takes time, detaching less.
+/// Maximum time that an observing tool may take to attach to a server, or to detach from it. Attaching to many threads
+/// takes time, detaching less.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const POLL: Duration = Duration::from_millis(10);

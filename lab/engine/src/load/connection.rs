@@ -36,7 +36,7 @@ impl Prepared {
     }
 }
 
-/// Builds all requests from their templates.
+/// Builds the requests of a load from their templates, one from each.
 pub(super) fn prepare(
     templates: &[RequestTemplate],
     host: &str,

@@ -1,4 +1,5 @@
-//! The course of one block's load: ramp-up, warm-up until steady, the measured window, the end.
+//! The course of the load in one block (a period of load on one server): ramp-up, warm-up until steady, the measured
+//! window, the end.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -19,7 +19,7 @@ pub(super) struct Turn {
     connection: usize,
     url: usize,
     due: Instant,
-    /// The time at which the attempt began, before any new connection was opened.
+    /// The time at which the client began to send the request, before any new connection was opened.
     pub(super) started: Instant,
     /// How long connecting took, if a new connection was needed.
     pub(super) connected: Option<Duration>,
@@ -67,7 +67,7 @@ pub(super) struct Recorder {
     sums: Mutex<Sums>,
 }
 
-/// The rule that decides whether a request belongs to the window.
+/// The rule that decides whether a request belongs to the measured window.
 #[derive(Clone, Copy)]
 enum Counting {
     /// The request began while the window was open and still lacked requests. Applies if the window ends after a number
@@ -160,12 +160,12 @@ impl Recorder {
         (completed, latencies.quantile(0.5))
     }
 
-    /// Returns the number of requests of the window that have ended.
+    /// Returns the number of requests of the measured window that have ended.
     pub(super) fn counted_requests(&self) -> u64 {
         self.sums().over
     }
 
-    /// Returns when the last request of the window ended, or the current time if none has.
+    /// Returns when the last request of the measured window ended, or the current time if none has.
     pub(super) fn last_end(&self) -> Instant {
         self.sums().last_end.unwrap_or_else(Instant::now)
     }
@@ -258,7 +258,7 @@ impl Recorder {
         }
     }
 
-    /// Closes the record and returns the results of the window.
+    /// Closes the record and returns the results of the measured window.
     pub(super) fn finish(&self, opened: Instant, closed: Instant) -> LoadResult {
         let mut sums = self.sums();
         sums.close_bin();
@@ -399,7 +399,8 @@ impl Sums {
 
 /// Length of a time slice of the window in seconds.
 const BIN: f64 = 0.25;
-/// Largest number of time slices. Everything after the first hour goes into the last one.
+/// Largest number of time slices into which the measured window is divided. Everything after the first hour goes into
+/// the last one.
 const MOST_BINS: usize = 14_400;
 /// Size at which the sample of points for a block's scatter figure is halved.
 const POINTS: usize = 2048;

@@ -92,7 +92,7 @@ impl Replies {
         Some(stored)
     }
 
-    /// Counts a reply that belongs to the window.
+    /// Counts a reply that belongs to the measured window.
     pub(super) fn count(&mut self, url: usize, reply: usize) {
         self.urls[url][reply].count += 1;
     }
@@ -102,7 +102,7 @@ impl Replies {
         self.urls[url].first().map(|entry| entry.reply.length)
     }
 
-    /// Returns the distinct replies that were counted in the window.
+    /// Returns the distinct replies that were counted in the measured window.
     pub(super) fn counted_bodies(&self) -> Vec<BodySeen> {
         let all = self.urls.iter().enumerate();
         all.flat_map(|(url, entries)| {
@@ -123,5 +123,6 @@ impl Replies {
     }
 }
 
-/// Room for bodies per block, in bytes. Bodies beyond it are hashed each time and never decoded.
+/// Maximum total size in bytes of the reply bodies stored during one block. Bodies beyond it are hashed each time and
+/// never decoded.
 const ROOM: usize = 256 << 20;

@@ -14,7 +14,7 @@ pub struct Block {
     pub index: u32,
     /// Number of the block's pair. The blocks of a pair ran next to each other and are compared only with each other.
     pub pair: u32,
-    /// The block's part in its pair.
+    /// Whether the block measures the baseline, a variant, or the baseline once more (A/A test).
     pub arm: Arm,
     /// Index of the block's variant in the run's header. A block of the A/A arm has the index of the baseline.
     pub variant: u32,
@@ -95,7 +95,7 @@ impl Block {
     }
 }
 
-/// A block's part in its pair.
+/// Whether a block measures the baseline, a variant, or the baseline once more (A/A test).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
@@ -173,8 +173,8 @@ pub struct ForeignProcess {
 }
 
 impl ForeignProcess {
-    /// Returns at most `most` entries, the busiest first. Those with less than a hundredth of all CPU time are left
-    /// out.
+    /// Returns at most `most` of these processes, the busiest first. Those with less than a hundredth of all CPU time
+    /// are left out.
     #[must_use]
     pub fn busiest(mut all: Vec<Self>, most: usize) -> Vec<Self> {
         all.retain(|it| it.share >= 0.01);
@@ -205,7 +205,8 @@ pub struct Probe {
     pub after: f64,
 }
 
-/// The observed value of a scenario's assertion in one block or counting pass, and whether the assertion holds.
+/// The observed value of a scenario's assertion, and whether the assertion holds, in one block or in the separate pass
+/// that counts system calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The assertion, as in the scenario: `threads_peak <= 3`.
@@ -213,6 +214,6 @@ pub struct Reading {
     pub assertion: String,
     /// The observed value, e.g. `5` or `libgomp.so.1 not mapped`.
     pub seen: String,
-    /// Whether the assertion holds. `None` if it is read in the counting pass instead (system calls).
+    /// Whether the assertion holds. `None` in a block if it is about system calls, as a separate pass counts them.
     pub holds: Option<bool>,
 }

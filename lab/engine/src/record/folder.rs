@@ -115,7 +115,7 @@ impl Folder {
         file.and_then(write).map_err(self.io(&path))
     }
 
-    /// Saves the bodies that are not in the folder yet.
+    /// Saves the reply bodies that are not in the folder yet. `bodies` has them by their hash.
     ///
     /// # Errors
     /// A body cannot be written.
@@ -160,7 +160,7 @@ impl Folder {
         Ok((folder, run))
     }
 
-    /// Writes the findings about the bodies, so that the bodies themselves need not be kept.
+    /// Writes the findings about the reply bodies, so that the bodies themselves need not be kept.
     pub fn save_findings(&self, findings: &Findings) -> Result<(), FolderError> {
         let path = self.path.join(JUDGED);
         let mut text = Vec::new();
@@ -170,7 +170,7 @@ impl Folder {
         write_whole(&path, &text).map_err(self.io(&path))
     }
 
-    /// Reads the saved bodies and findings. A body whose hash is not its file name is left out.
+    /// Reads the saved reply bodies and the findings about them. A body whose hash is not its file name is left out.
     pub fn saved_bodies(&self) -> Result<SavedBodies, FolderError> {
         let findings = match self.path.join(JUDGED).exists() {
             true => Some(self.entries::<Finding>(JUDGED)?.into_iter().collect()),

@@ -1,4 +1,4 @@
-//! What the client measured in one block's window.
+//! What the client measured in the measured window of one block.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use super::Latencies;
 /// Results of the measured window as seen by the client. Warm-up and ramp-up are not included.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LoadResult {
-    /// Length of the window in seconds. A window that ends after a number of requests closes with the end of the last
-    /// one.
+    /// Length of the measured window in seconds. A window that ends after a number of requests closes with the end of
+    /// the last one.
     pub seconds: f64,
     /// Number of connections that the load uses.
     pub connections: u32,
-    /// Number of requests of the window that have ended, good or bad.
+    /// Number of requests of the measured window that have ended, good or bad.
     pub sent: u64,
     /// Number of replies that arrived complete and as expected.
     pub completed: u64,
@@ -77,7 +77,7 @@ impl Failures {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
-    /// Returns each kind's name in reports and its count.
+    /// Returns for each kind of failure its name in reports and its count.
     fn kinds(&self) -> [(&'static str, u64); 6] {
         [
             ("connect", self.connect),
@@ -171,7 +171,7 @@ fn is_zero(number: &u64) -> bool {
 pub struct Point {
     /// When the request ended, in seconds since the window opened.
     pub at: f64,
-    /// Its latency in seconds.
+    /// Latency of the request in seconds.
     pub latency: f64,
     /// Index of the request's URL.
     pub url: u32,

@@ -36,23 +36,24 @@ impl Machine {
 /// Resources that the server's process tree used within the measured window, including children that ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCost {
-    /// CPU seconds in user mode.
+    /// CPU seconds of the server in user mode.
     pub user_seconds: f64,
-    /// CPU seconds in kernel mode.
+    /// CPU seconds of the server in kernel mode.
     pub system_seconds: f64,
     /// Seconds that the server's threads waited in the run queue for a CPU; 0 where schedstat is missing.
     pub run_queue_seconds: f64,
-    /// Largest number of threads seen at once.
+    /// Largest number of the server's threads seen at once.
     pub threads_peak: u32,
-    /// Largest number of processes seen at once.
+    /// Largest number of the server's processes seen at once.
     pub processes_peak: u32,
-    /// Largest resident memory seen at once, in bytes, summed over the tree (shared pages count in each process).
+    /// Largest resident memory of the server seen at once, in bytes, summed over its processes (shared pages count in
+    /// each of them).
     pub rss_peak: u64,
-    /// Number of voluntary and involuntary context switches.
+    /// Number of voluntary and involuntary context switches of the server's threads.
     pub context_switches: u64,
-    /// Number of major page faults.
+    /// Number of major page faults of the server.
     pub major_faults: u64,
-    /// Bytes read from and written to storage.
+    /// Bytes that the server read from and wrote to storage.
     pub storage_bytes: u64,
 }
 
@@ -64,7 +65,7 @@ impl ServerCost {
         self.threads_peak > 0
     }
 
-    /// Returns the CPU seconds in user and kernel mode together.
+    /// Returns the CPU seconds of the server in user and kernel mode together.
     #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         self.user_seconds + self.system_seconds
@@ -91,9 +92,9 @@ pub struct SystemLoad {
     /// One-minute load average at the end of the window. It decays slowly, so it is comparable only between windows of
     /// equal length.
     pub load_1: f64,
-    /// Context switches per second.
+    /// Context switches per second on the whole machine.
     pub context_switches: f64,
-    /// Processes created per second.
+    /// Processes created per second on the whole machine.
     pub forks: f64,
     /// Share of time in which at least one task waited for a CPU (PSI); `None` where the kernel does not provide it.
     pub pressure: Option<f64>,

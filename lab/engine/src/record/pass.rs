@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Reading;
 
-/// The counting pass of one variant.
+/// Counts of one variant's system calls or instructions per request, made in a pass outside the timed blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     /// Index of the variant in the run's header.
@@ -23,7 +23,7 @@ pub struct Pass {
     pub syscalls: Vec<SyscallRow>,
     /// Instructions per request, counted by callgrind, with start-up subtracted; `None` if not counted.
     pub instructions: Option<f64>,
-    /// Readings of the assertions that need this pass.
+    /// Readings of the variant's assertions about system calls, which only this counting pass can evaluate.
     #[serde(alias = "witnesses")]
     pub assertions: Vec<Reading>,
 }

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Distinct bodies and the findings about them, both by hash.
+/// Distinct reply bodies and the findings about them, both by hash.
 #[derive(Clone, Debug, Default)]
 pub struct SavedBodies {
-    /// The bodies that were saved, by hash.
+    /// The reply bodies that were saved, by hash.
     pub bodies: BTreeMap<String, Bytes>,
     /// The findings from examining the bodies, or `None` if none were saved.
     pub findings: Option<Findings>,
@@ -77,7 +77,7 @@ impl Findings {
         self.likeness.insert(pair(one, other), likeness);
     }
 
-    /// Returns the findings one by one, as they are written to the file.
+    /// Returns the findings one by one, as they are written to `judged.jsonl`.
     pub(super) fn entries(&self) -> impl Iterator<Item = Finding> {
         let decoded = self.decoded.iter().map(|(body, result)| Finding::Decoded {
             body: body.clone(),
@@ -107,7 +107,7 @@ impl FromIterator<Finding> for Findings {
     }
 }
 
-/// A line of `judged.jsonl`.
+/// A finding about reply bodies: one line of `judged.jsonl` in the run's folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Finding {

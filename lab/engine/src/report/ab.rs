@@ -67,8 +67,8 @@ fn groups<'a>(baseline: &Summary, others: &'a [&'a Summary]) -> Vec<&'a [&'a Sum
     groups
 }
 
-/// A row of the table: its label, the function that formats its cells, and the metric by which variants are compared,
-/// if any.
+/// A row of a table of variants: its label, the function that formats its cells, and the metric by which variants are
+/// compared, if any.
 type Row = (&'static str, fn(&Summary) -> String, Option<Metric>);
 
 const ROWS: &[Row] = &[
@@ -256,7 +256,7 @@ pub(super) fn stands(times: &Latencies, share: f64) -> bool {
     times.count() as f64 * (1.0 - share) > 9.999
 }
 
-/// Returns the variant (or level of connections) with the highest rate.
+/// Returns the variant with the highest rate of good replies. Variants may differ only in their number of connections.
 pub(super) fn fastest<'a>(input: &ReportInput<'a>) -> Option<&'a Summary> {
     let measured = input.variants().filter(|it| rate(it).is_some());
     measured.max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))

@@ -8,7 +8,7 @@ use crate::record::Run;
 use crate::scenario::Metric;
 
 impl Between {
-    /// Returns what a reader must know before looking at the metrics, one sentence per entry.
+    /// Returns what a reader must know before looking at the metrics of the two runs, one sentence per entry.
     #[must_use]
     pub fn caveats(&self) -> Vec<String> {
         let mut lines = vec![match self.seconds_apart {

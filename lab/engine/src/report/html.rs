@@ -1,5 +1,5 @@
-//! One self-contained HTML file without scripts or network access. It follows the reader's light or dark mode and is
-//! legible on a phone and on paper.
+//! The report as one self-contained HTML file without scripts or network access. It follows the reader's light or dark
+//! mode and is legible on a phone and on paper.
 
 mod boxes;
 mod contact;

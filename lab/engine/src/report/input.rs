@@ -86,7 +86,7 @@ pub(super) fn status(block: &Block) -> String {
     }
 }
 
-/// Returns the name of a block's part in its pair, as used in data files.
+/// Returns the word for a block's arm that data files use: `baseline`, `variant` or `again`.
 pub(super) fn arm(arm: Arm) -> &'static str {
     match arm {
         Arm::Baseline => "baseline",

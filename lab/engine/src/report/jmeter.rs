@@ -69,7 +69,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Creates the line for a whole variant.
+    /// Creates the line of the report for a whole variant.
     pub(super) fn all(summary: &'a Summary) -> Self {
         Self {
             label: summary.name.clone(),
@@ -81,7 +81,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Creates one line for each URL of a variant.
+    /// Creates one line of the report for each URL of a variant.
     pub(super) fn urls(summary: &'a Summary) -> impl Iterator<Item = Self> {
         summary.urls.iter().map(|url| Self {
             label: format!("{} {}", summary.name, url.url),
@@ -93,12 +93,12 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Returns the number of samples, good and bad.
+    /// Returns the number of samples (JMeter's word for requests), good and bad.
     pub(super) fn samples(&self) -> u64 {
         self.good + self.bad
     }
 
-    /// Returns the share of samples that failed, or `None` without samples.
+    /// Returns the share of samples (JMeter's word for requests) that failed, or `None` without samples.
     pub(super) fn errors(&self) -> Option<f64> {
         (self.samples() > 0).then(|| self.bad as f64 / self.samples() as f64)
     }

@@ -1,4 +1,5 @@
-//! The report as JSON: header, analysis, passes and the judgement of replies. The blocks are in the run's own files.
+//! The report as JSON: header, analysis, the passes that counted system calls or instructions, and the judgement of
+//! replies. The blocks are in the run's own files.
 
 use serde_json::json;
 

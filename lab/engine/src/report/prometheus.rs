@@ -1,5 +1,5 @@
-//! The result in the Prometheus text format, for a push gateway or the node exporter's textfile collector. Values are
-//! in base units only.
+//! The result of a run in the Prometheus text format, for a push gateway or the node exporter's textfile collector.
+//! Values are in base units only.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! The result in one sentence, for readers who read no further.
+//! The result of a run in one sentence, for readers who read no further.
 
 use super::outcome::quotable;
 use super::units;
@@ -28,7 +28,7 @@ pub(super) fn sentence(input: &ReportInput<'_>) -> String {
     }
 }
 
-/// Maximum number of variants listed in the sentence.
+/// Maximum number of variants that the sentence about a run's result lists.
 const MOST: usize = 4;
 
 fn compared(it: &Comparison) -> String {

@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-/// Returns the tables of the counting passes. Empty if no counting pass was made.
+/// Returns the tables of the passes that counted system calls or instructions. Empty if there was no such pass.
 pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     let passes: Vec<&Pass> = input.run.passes.iter().collect();
     let counted_passes: Vec<&Pass> = passes
@@ -121,7 +121,8 @@ fn differences(input: &ReportInput<'_>, passes: &[&Pass]) -> Vec<Table> {
 /// while the calls of one variant were counted.
 const LEAST: f64 = 0.05;
 
-/// Table of the passes: counting method, requests, slowdown, calls and instructions per request.
+/// Table of the passes that counted system calls or instructions, with the method, requests, slowdown, and calls and
+/// instructions per request.
 fn overview(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
     let mut table = Table::new("Counting passes")
         .words(["variant", "method"])
@@ -145,7 +146,8 @@ fn overview(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
     table
 }
 
-/// Returns the names of all system calls, sorted by the highest number of calls per request in any pass.
+/// Returns the names of all system calls, sorted by the highest number of calls per request that any of the passes
+/// counted.
 pub(super) fn names<'a>(passes: &[&'a Pass]) -> Vec<&'a str> {
     let mut most: BTreeMap<&str, f64> = BTreeMap::new();
     for row in passes.iter().flat_map(|pass| &pass.syscalls) {
@@ -157,7 +159,7 @@ pub(super) fn names<'a>(passes: &[&'a Pass]) -> Vec<&'a str> {
     names.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Finds the row of the system call `name` in a pass.
+/// Finds the counts of the system call `name` in a counting pass.
 pub(super) fn find<'a>(pass: &'a Pass, name: &str) -> Option<&'a SyscallRow> {
     pass.syscalls.iter().find(|it| it.name == name)
 }

@@ -123,7 +123,7 @@ fn verdicts(out: &mut String, input: &ReportInput<'_>) {
     }
 }
 
-/// Appends the findings of the self-checks to `out`.
+/// Appends to `out` what the checks of the experiment itself have found.
 pub(super) fn findings(out: &mut String, input: &ReportInput<'_>) {
     let findings = &input.analysis.findings;
     if findings.is_empty() {

@@ -8,7 +8,8 @@ use super::{ReportInput, units};
 use crate::analysis::{Counted, Differing};
 use crate::record::Purpose;
 
-/// Returns one sentence per line. Lines that go into detail are indented.
+/// Returns sentences about how far the results of a run can be trusted, one per line. Lines that go into detail are
+/// indented.
 pub(super) fn lines(input: &ReportInput<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if input.run.header.purpose == Purpose::Comparison {
@@ -20,8 +21,8 @@ pub(super) fn lines(input: &ReportInput<'_>) -> Vec<String> {
     lines
 }
 
-/// Sentences about the machine, derived from the pairs: noise floor, discards, and the result with discarded blocks
-/// included.
+/// Sentences about the machine, derived from the pairs of blocks: noise floor, discards, and the result with discarded
+/// blocks included.
 fn pairs(input: &ReportInput<'_>) -> Vec<String> {
     let analysis = input.analysis;
     let mut lines = Vec::new();
@@ -125,7 +126,7 @@ fn work(input: &ReportInput<'_>) -> Vec<String> {
     lines
 }
 
-/// Maximum number of differing URLs listed. More would push everything else off the screen.
+/// Maximum number of URLs listed whose replies differ between variants. More would push everything else off the screen.
 const MOST_DIFFERENCES: usize = 6;
 
 /// Returns a line for each distinct reason for which blocks failed.

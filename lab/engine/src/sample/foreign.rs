@@ -10,7 +10,7 @@ use super::system::tick;
 use crate::proc::{self, Pid};
 use crate::record::ForeignProcess;
 
-/// All foreign processes at one moment.
+/// All processes at one moment that belong neither to the server nor to the laboratory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
     /// Seconds since the run began.
@@ -35,8 +35,8 @@ impl Scan {
     }
 }
 
-/// Returns the CPU use of each foreign process between the first and the last scan. `all` is the sum of all CPUs'
-/// seconds in that time.
+/// Returns the CPU use of each foreign process (neither the server's nor the laboratory's) between the first and the
+/// last scan. `all` is the sum of all CPUs' seconds in that time.
 pub(super) fn between(scans: &[&Scan], all: f64) -> Vec<ForeignProcess> {
     let mut first: HashMap<(Pid, u64), u64> = HashMap::new();
     let mut last: HashMap<(Pid, u64), (&str, u64)> = HashMap::new();

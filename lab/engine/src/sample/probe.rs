@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use crate::scenario::cpus;
 
-/// Does the probe's work once on each CPU that this process may use, all at the same time, and returns the mean time in
-/// seconds (about 20 ms on a quiet present-day machine).
+/// Does the CPU probe's fixed work once on each CPU that this process may use, all at the same time, and returns the
+/// mean time in seconds (about 20 ms on a quiet present-day machine).
 #[must_use]
 pub fn spin() -> f64 {
     let usable = cpus::allowed();

@@ -1,9 +1,9 @@
-//! Samples of a block, and the metrics derived from a window of them.
+//! Samples of the machine, the server and the client during a block, and the metrics derived from a window of them.
 
 use super::foreign::{self, Scan};
 use crate::record::{ForeignProcess, Noise, Probe, ServerCost, SystemLoad, Tick};
 
-/// All values read at one moment.
+/// All values of the machine, the server and the client that were read at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
     /// Seconds since the run began.
@@ -25,7 +25,7 @@ pub(super) struct Sample {
 /// Defines the struct `Totals` of counters that only grow, with arithmetic on all of them at once.
 macro_rules! totals {
     ($($(#[$doc:meta])* $field:ident,)*) => {
-        /// Counters that only grow; times in seconds, summed over all CPUs.
+        /// Counters of the machine, the server and the client that only grow; times in seconds, summed over all CPUs.
         #[derive(Clone, Copy, Debug, Default)]
         pub(super) struct Totals {
             $($(#[$doc])* pub(super) $field: f64,)*
@@ -76,7 +76,7 @@ totals! {
     server_storage,
 }
 
-/// All samples of a block.
+/// All samples of the machine, the server and the client that were taken during a block.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     every: f64,
@@ -176,8 +176,8 @@ impl Samples {
         self.scans.push(scan);
     }
 
-    /// Returns the foreign processes that used the CPU between two times (seconds since the run began), the busiest
-    /// first.
+    /// Returns the processes, neither the server's nor the laboratory's, that used the CPU between two times (seconds
+    /// since the run began), the busiest first.
     #[must_use]
     pub fn foreign(&self, from: f64, to: f64) -> Vec<ForeignProcess> {
         let inside = |scan: &&Scan| scan.at >= from && scan.at <= to;

@@ -26,8 +26,8 @@ fn burn(seconds: f64) -> String {
     format!("python3 -c 'import time\nwhile time.process_time() < {seconds}: pass'")
 }
 
-/// Creates the file `go` and samples until the server has created `done`. Returns the samples and the times of the
-/// window's edges.
+/// Creates the file `go`, at which the server burns CPU, and samples until the server has created the file `done`.
+/// Returns the samples and the times of both events, in seconds since sampling began.
 fn sampled(server: &Launched) -> (Samples, f64, f64) {
     let sampler = Sampler::start(
         Some(Watched::Below(server.guard_pid())),

@@ -38,7 +38,7 @@ struct Sum {
     rss_pages: u64,
     threads: u32,
     pids: Vec<Pid>,
-    /// Whether no member ended while the sum was made.
+    /// Whether no process of the tree ended while the sum was made.
     whole: bool,
 }
 
@@ -64,8 +64,8 @@ impl Tree {
         self.members.iter().copied().chain(guard).collect()
     }
 
-    /// Reads the tree's use into `sample`. With `whole`, also reads the storage bytes and the values that have to be
-    /// read thread by thread.
+    /// Reads into `sample` the resources that the process tree has used. With `whole`, also reads the storage bytes and
+    /// the values that have to be read thread by thread.
     pub(super) fn read(&mut self, whole: bool, sample: &mut Sample) {
         let mut sum = self.sum();
         for _ in 1..TRIES {

@@ -145,7 +145,7 @@ pub enum Metric {
 pub struct Discard {
     /// CPU time taken by other virtual machines (steal), as a share of all CPUs.
     pub steal: Above,
-    /// CPU time used by foreign processes on this machine, as a share of all CPUs.
+    /// CPU time used by processes that are neither the server's nor the laboratory's, as a share of all CPUs.
     pub foreign_cpu: Above,
     /// How far the block's CPU probes deviate, as a share, from the median of the run's probes, or from each other
     /// while the run has fewer than six.

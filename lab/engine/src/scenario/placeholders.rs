@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Placeholders available for every server, in addition to the names of the matrix and the keys of `set`.
+/// Placeholders available for every server, in addition to the names in the scenario's `[matrix]` and the keys of a
+/// variant's `set`.
 pub const ALWAYS: [&str; 6] = ["work", "addr", "host", "port", "socket", "dir"];
 
 /// Returns the names of the placeholders in a text, in order.

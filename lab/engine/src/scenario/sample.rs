@@ -1,20 +1,22 @@
-//! `[sample]`: sampling while blocks run, and the counting passes outside of them.
+//! `[sample]`: sampling of the machine and the server while blocks run, and the passes outside of the blocks in which
+//! system calls and instructions are counted.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Seconds, unknown};
 
-/// Settings of the sampling of the machine and the server, and of the counting passes.
+/// Settings of the sampling of the machine and the server, and of the passes that count system calls and instructions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sample {
     /// Time between samples.
     pub every: Seconds,
-    /// Number of requests per variant in the system call pass. 0 leaves it out.
+    /// Number of requests per variant whose system calls are counted, in a pass of its own. 0 leaves this pass out.
     pub syscalls: u32,
-    /// The method that counts in the system call pass.
+    /// The method that counts system calls.
     pub syscalls_by: CountBy,
-    /// Number of requests per variant in the callgrind pass. 0 leaves it out.
+    /// Number of requests per variant whose instructions callgrind counts, in a pass of its own. 0 leaves this pass
+    /// out.
     pub callgrind: u32,
 }
 

@@ -9,8 +9,8 @@ use super::Seconds;
 
 /// The server under test. In `cmd`, `env`, `args` and copied files, these placeholders are replaced by their values:
 /// `{work}` (the server's work directory), `{addr}` (`127.0.0.1:PORT` or `unix:PATH`), `{host}`, `{port}`, `{socket}`
-/// (path of the Unix socket), `{dir}` (the scenario file's folder), the names of the matrix and the keys of the
-/// variant's `set`.
+/// (path of the Unix socket), `{dir}` (the scenario file's folder), the names in the scenario's `[matrix]` and the keys
+/// of the variant's `set`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {

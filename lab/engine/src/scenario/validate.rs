@@ -13,7 +13,7 @@ use crate::variant::{CONNECTIONS, connections};
 type Outcome = Result<(), ScenarioError>;
 
 impl Scenario {
-    /// Checks everything that can be checked without starting a server.
+    /// Checks everything in the scenario that can be checked without starting a server.
     ///
     /// # Errors
     /// The first mistake found, with its key and what would be valid.

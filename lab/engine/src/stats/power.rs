@@ -1,4 +1,5 @@
-//! Numbers of pairs: before an experiment, those needed to detect an effect, and after one, those still missing.
+//! Numbers of pairs of blocks: before an experiment, those needed to detect an effect, and after one, those still
+//! missing.
 
 use super::distributions::t_quantile;
 use super::normal_cdf;

@@ -35,10 +35,10 @@ struct Bracket {
     bad: Option<f64>,
 }
 
-/// State of the search's second phase, in which long trials run near the estimated level.
+/// State of a search in its second phase, in which long trials run near the estimated level (such as an arrival rate).
 #[derive(Clone, Debug)]
 struct Near {
-    /// Logarithm of the estimated level.
+    /// Logarithm of the estimated level (such as an arrival rate).
     level: f64,
     /// Half width of the interval around the logarithm of the estimated level. Infinite if unknown.
     half: f64,
@@ -56,18 +56,19 @@ struct At {
 /// The number of requests in one part of a trial, and how many of them were late.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
-    /// The number of requests in the part.
+    /// The number of requests in this part of the trial.
     pub all: f64,
-    /// Number of late requests in the part. Their share is compared with the allowed share.
+    /// Number of late requests in this part of the trial. Their share is compared with the allowed share.
     pub late: f64,
 }
 
-/// The result of a trial.
+/// The result of a trial, which is a period of load at one level (such as an arrival rate).
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialOutcome {
     /// Counts for each part of the trial. Parts are long enough to be nearly independent of each other.
     Counts(Vec<Count>),
-    /// The level is too high for another reason than the share of late requests, which then says nothing.
+    /// The level of the trial (such as its arrival rate) is too high for another reason than the share of late
+    /// requests, which then says nothing.
     TooHigh,
 }
 
@@ -118,7 +119,7 @@ impl Threshold {
         }
     }
 
-    /// Returns the level to try next and the length of that trial.
+    /// Returns the level (such as an arrival rate) to try next, and the length of that trial.
     #[must_use]
     pub fn next(&self) -> (f64, Length) {
         let length = match self.near {
@@ -261,7 +262,8 @@ impl Threshold {
         Some((center + z, variance.max(0.0).sqrt()))
     }
 
-    /// Returns the level as far as it is known, or `None` while no interval can be given.
+    /// Returns the level (such as an arrival rate) at which the share of late requests reaches the allowed one, or
+    /// `None` while no interval can be given for it.
     #[must_use]
     pub fn estimate(&self) -> Option<Level> {
         let near = self.near.as_ref()?;
@@ -277,7 +279,7 @@ impl Threshold {
         })
     }
 
-    /// Whether the level is known to the requested precision.
+    /// Whether the level that is searched for (such as an arrival rate) is known to the requested precision.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.near.as_ref().is_some_and(|near| {
@@ -339,7 +341,7 @@ impl Information {
     }
 }
 
-/// Smallest allowed share. A share of zero has no logarithm.
+/// Smallest share of late requests that a search may allow. A share of zero has no logarithm.
 const LEAST_SHARE: f64 = 1e-4;
 /// Long trials begin when the logarithms of the levels that bracket the solution differ by less than this.
 const NARROW: f64 = 0.2;
@@ -356,7 +358,7 @@ const STEPS: usize = 60;
 /// Smallest accepted exponent of the share as a power of the level. A share that grows more slowly has no useful
 /// threshold.
 const FLATTEST: f64 = 0.5;
-/// Half width of the interval in standard errors.
+/// Half width of the interval around the estimated level, in standard errors.
 const ERRORS: f64 = 2.0;
 /// Smallest half width of the reported interval, as a part of the permitted one. Intervals that are narrower by chance
 /// often miss the true level.

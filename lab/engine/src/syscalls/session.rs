@@ -1,5 +1,5 @@
-//! One server for a counting pass, and the requests sent to it. They use a single connection, so that the server's work
-//! per request does not depend on how requests coincide.
+//! One server whose system calls or instructions are counted, and the requests sent to it. They use a single
+//! connection, so that the server's work per request does not depend on how requests coincide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +30,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Starts the server under a tool's command. Its time-outs are `patience` times those of the scenario, because the
-    /// tool slows it down.
+    /// Starts the server under the command of a tool that observes it, such as strace. Its time-outs are `patience`
+    /// times those of the scenario, because observation slows it down.
     pub(super) fn start(
         subject: &Subject<'_>,
         requests: u64,
@@ -84,7 +84,7 @@ impl Session {
         self.requests
     }
 
-    /// Returns all processes of the server if the laboratory started it.
+    /// Returns all processes of the server, or none if the laboratory did not start it.
     pub(super) fn tree(&self) -> Vec<Pid> {
         self.server.as_ref().map_or_else(Vec::new, Launched::tree)
     }

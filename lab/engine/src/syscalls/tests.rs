@@ -9,8 +9,8 @@ use super::*;
 use crate::launch::guard_of_tests;
 use crate::variant::expand;
 
-/// Whether a pass has counts to look at. A pass that could not count for lack of a tool or of privileges is not a
-/// failure.
+/// Whether a pass has counted system calls or instructions. A pass that could not count for lack of a tool or of
+/// privileges is not a failure.
 fn counted(pass: &Pass) -> bool {
     let wanting = [
         "is not installed",
@@ -29,7 +29,8 @@ fn counted(pass: &Pass) -> bool {
     counted
 }
 
-/// Runs a pass of the scenario's first variant by each method, and applies `look` to those that could count.
+/// Counts the system calls of the scenario's first variant by tracepoints and by strace, each in a pass of its own, and
+/// applies `look` to the passes that could count.
 fn by_each(scenario: &Scenario, look: impl Fn(&Pass)) {
     for (by, name) in [
         (CountBy::Tracepoints, "tracepoints (Linux "),
@@ -94,7 +95,7 @@ fn row<'a>(pass: &'a Pass, name: &str) -> Option<&'a SyscallRow> {
     pass.syscalls.iter().find(|row| row.name == name)
 }
 
-/// Whether the calls per request are within 0.05 of `calls`: a timer of the server may fire in one of the windows.
+/// Whether the calls per request are within 0.05 of `calls`: a timer of the server may fire while calls are counted.
 fn about(pass: &Pass, name: &str, calls: f64) -> bool {
     let counted = row(pass, name).map_or(0.0, |row| row.calls);
     (counted - calls).abs() <= 0.05

@@ -193,7 +193,7 @@ impl Drop for Instance {
     }
 }
 
-/// Returns the folder for instances in the first usable tracefs, or the reason why there is none.
+/// Returns the folder for tracer instances in the first usable tracefs, or the reason why there is none.
 fn instances(roots: &[&Path]) -> Result<PathBuf, String> {
     let mut why = "tracefs is not mounted (mount -t tracefs tracefs /sys/kernel/tracing)";
     for root in roots {

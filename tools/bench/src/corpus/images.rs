@@ -102,7 +102,7 @@ impl Images {
         let _ = fs::remove_file(self.served.join(name));
     }
 
-    /// Returns the number of images of each kind, recognised by their first bytes.
+    /// Returns the number of images of each file format, recognised by their first bytes.
     pub(super) fn kinds(&self) -> BTreeMap<&'static str, usize> {
         let mut kinds = BTreeMap::new();
         for image in &self.all {
@@ -121,7 +121,7 @@ impl Drop for Images {
 
 const OTHER: &str = "other";
 
-/// Recognises the kind of an image by its first bytes.
+/// Recognises the file format of an image by its first bytes.
 fn kind(bytes: &[u8]) -> &'static str {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => "jpeg",

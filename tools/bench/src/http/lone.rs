@@ -27,12 +27,12 @@ pub(super) struct Lone {
     images: Vec<ImageResult>,
     /// Geometric means of the speed-up over all photos, for each size of the photos and of the results.
     geometric_means: Vec<Mean>,
-    /// Responses per second with work stealing divided by those without, for each pair of rounds.
+    /// Responses per second with work stealing divided by those without, for each pair of rounds of load.
     lending_under_load: Vec<f64>,
     /// Median of `lending_under_load`.
     median_under_load: f64,
     /// Responses per second of a server with all workers divided by those of a server with one worker, for each pair of
-    /// rounds. Work stealing is off, so each image is rendered by a single worker.
+    /// rounds of load. Work stealing is off, so each image is rendered by a single worker.
     all_workers_under_load: Vec<f64>,
     /// Median of `all_workers_under_load`: the maximum speed-up of a single photo.
     most: f64,
@@ -168,7 +168,7 @@ impl ImageResult {
 }
 
 /// Returns the throughput of a server with the first of the two configuration `lines`, divided by that of one with the
-/// second, for each pair of rounds. The order of the servers alternates from pair to pair.
+/// second, for each pair of rounds of load. The order of the servers alternates from pair to pair.
 fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result<Vec<f64>> {
     let urls: Vec<String> = (sources.files.iter())
         .map(|(name, _)| url(name, LOAD_SIDE))

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Decoder, decode};
 use crate::proc::status_bytes;
 
-/// Arguments of the hidden task `jpeg-alone`.
+/// Arguments of the hidden task `jpeg-alone`, which decodes one file with one decoder.
 #[derive(Args)]
 pub(crate) struct JpegAloneArgs {
     decoder: Decoder,
@@ -33,7 +33,8 @@ impl Memory {
     }
 }
 
-/// The child process: decodes once, and prints the resident memory before and at its peak, in bytes.
+/// The task of a child process that measures one decoder: decodes once, and prints the resident memory before and at
+/// its peak, in bytes.
 pub(crate) fn alone(args: &JpegAloneArgs) -> Result<()> {
     let file = fs::read(&args.file)?;
     let before = status_bytes("self", "VmRSS")?;

@@ -35,7 +35,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) kind: Kind,
-    /// Seconds from the start to when the request was due.
+    /// Seconds from the start of the open loop to when the request was due.
     pub(super) due_seconds: f64,
     /// Milliseconds from when the request was due to when it was sent.
     pub(super) late_ms: f64,
@@ -94,7 +94,7 @@ pub(super) fn run(
 struct Line<'a> {
     server: &'a Server,
     kind: Kind,
-    /// Times in seconds from the start at which the requests are due.
+    /// Times at which the requests are due, in seconds from the start of the open loop.
     due: &'a [f64],
     next: AtomicUsize,
     /// Start of the loop, set when all clients are connected.

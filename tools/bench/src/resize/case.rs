@@ -20,11 +20,12 @@ pub(super) struct Case {
     pub(super) factor: f64,
     pub(super) from: (u32, u32),
     pub(super) to: (u32, u32),
-    /// Andon's time. The weights are computed for each plane, as `fast_image_resize` does.
+    /// Andon's time for resizing the plane. The weights are computed for each plane, as `fast_image_resize` does.
     pub(super) ours_ms: f64,
-    /// Andon's time without AVX-512, with the weights computed for each plane.
+    /// Andon's time for resizing the plane without AVX-512, with the weights computed for each plane.
     pub(super) avx2_ms: f64,
-    /// Andon's time with weights that have already been computed, as if for another plane of the same image.
+    /// Andon's time for resizing the plane with weights that have already been computed, as if for another plane of the
+    /// same image.
     pub(super) shared_ms: f64,
     pub(super) theirs_ms: f64,
     pub(super) our_error: Error,

@@ -76,7 +76,7 @@ impl Served {
         ))
     }
 
-    /// Purges all results.
+    /// Purges the cached results of the source `/bad.planted`, authorised by `token`.
     pub(crate) fn purge(&self, token: &str) {
         let body = "{\"source\":\"/bad.planted\"}";
         let (status, body) = self.send(&format!(

@@ -1,4 +1,4 @@
-//! Directions, lines, boxes and columns.
+//! Writing directions, lines, boxes and columns of texts.
 
 use proptest::prelude::*;
 

@@ -66,7 +66,8 @@ fn glyphs_of_sixty_scripts_stand_where_harfbuzz_puts_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the difference between a layout and an answer, after moving the first glyphs to the same position.
+/// Returns the difference between a layout and HarfBuzz's result for the same text, after moving the first glyphs to
+/// the same position. `None` if they agree.
 fn difference(answer: &Answer, placed: &[Placed], vertical: bool) -> Option<String> {
     let ids: Vec<u32> = placed.iter().map(|glyph| glyph.id).collect();
     let want: Vec<u32> = answer.glyphs.iter().map(|glyph| glyph[0] as u32).collect();

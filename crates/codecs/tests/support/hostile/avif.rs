@@ -1,7 +1,7 @@
 //! AVIFs that repeat parts of a bitstream, or items: the units (OBUs) of an image from our own encoder, in a container
 //! that may declare any sizes and items.
 
-/// Returns one unit of a bitstream, of this type and payload.
+/// Returns one unit (OBU) of an AV1 bitstream, of this type and payload.
 pub(crate) fn obu(kind: u8, payload: &[u8]) -> Vec<u8> {
     let mut unit = vec![kind << 3 | 2];
     let mut length = payload.len();
@@ -25,7 +25,7 @@ pub(crate) const FRAME: u8 = 6;
 /// Type of an OBU that contains padding.
 pub(crate) const PADDING: u8 = 15;
 
-/// Splits a bitstream into its complete units, with their types.
+/// Splits an AV1 bitstream into its units (OBUs), each with its type and its bytes, including its header.
 pub(crate) fn units(mut stream: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut units = Vec::new();
     while let Some(&head) = stream.first() {
@@ -51,8 +51,8 @@ pub(crate) struct AvifImage {
 }
 
 impl AvifImage {
-    /// Takes the parts from a file of our own encoder, or from any other file with one item without opacity, whose data
-    /// is the whole `mdat`.
+    /// Takes the bitstream and the configuration box from a file of our own encoder, or from any other file with one
+    /// item without opacity, whose data is the whole `mdat`.
     pub(crate) fn of(file: &[u8]) -> Self {
         let at = |kind: &[u8; 4]| {
             let found = file.windows(4).position(|here| here == kind);
@@ -68,13 +68,13 @@ impl AvifImage {
         }
     }
 
-    /// Returns the image with every unit of a type repeated this number of times.
+    /// Returns the image with every unit (OBU) of a type repeated this number of times.
     pub(crate) fn repeated(&self, kind: u8, times: usize) -> Self {
         let again = |(own, unit): (u8, Vec<u8>)| unit.repeat(if own == kind { times } else { 1 });
         self.with(units(&self.stream).into_iter().flat_map(again).collect())
     }
 
-    /// Returns the image with units inserted before its first frame.
+    /// Returns the image with units (OBUs) inserted after its sequence header, before its first frame.
     pub(crate) fn behind_header(&self, more: &[u8]) -> Self {
         let put = |(kind, unit): (u8, Vec<u8>)| match kind {
             SEQUENCE_HEADER => [&unit, more].concat(),
@@ -97,7 +97,7 @@ impl AvifImage {
         container(&[item], &[], self, |_| vec![(0, self.stream.len() as u32)])
     }
 
-    /// Returns a grid whose tiles are separate items; `places` maps a tile to its place in the bitstream.
+    /// Returns an AVIF with a grid whose tiles are separate items; `places` maps a tile to its place in the bitstream.
     pub(crate) fn grid(
         &self,
         (columns, rows): (u32, u32),
@@ -117,7 +117,7 @@ impl AvifImage {
         })
     }
 
-    /// Returns a grid that refers to one item for every tile.
+    /// Returns an AVIF with a grid that refers to one item for every tile.
     pub(crate) fn grid_of_one(
         &self,
         (columns, rows): (u32, u32),
@@ -139,7 +139,7 @@ impl AvifImage {
     }
 }
 
-/// An item of a file.
+/// An item of an AVIF file.
 #[derive(Clone, Copy)]
 pub(crate) struct Item {
     id: u16,
@@ -268,7 +268,7 @@ fn container(
     [head, meta(data), boxed(b"mdat", &image.stream)].concat()
 }
 
-/// Returns files that must be rejected because of their headers, made from an image of this size.
+/// Returns AVIFs that must be rejected because of their headers, made from an image of this size, each with its name.
 pub(crate) fn refused(image: &AvifImage, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = image.stream.len() as u32;
     vec![
@@ -310,7 +310,7 @@ pub(crate) fn refused(image: &AvifImage, size: (u32, u32)) -> Vec<(&'static str,
     ]
 }
 
-/// Returns valid images that must not cause more work than their size suggests.
+/// Returns valid AVIFs that must not cause more work than their size suggests, each with its name.
 pub(crate) fn bounded(image: &AvifImage, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = image.stream.len() as u32;
     vec![

@@ -8,8 +8,8 @@ pub(crate) mod jpeg;
 pub(crate) mod others;
 pub(crate) mod tiff;
 
-/// Returns files that must be rejected, because of their header or before the work begins. `image` is an AVIF with one
-/// item, of this size.
+/// Returns files that must be rejected, because of their header or before the work begins, each with its name. `image`
+/// is an AVIF with one item, of this size.
 pub(crate) fn refused(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let image = avif::AvifImage::of(image);
     [
@@ -20,7 +20,8 @@ pub(crate) fn refused(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<
     .concat()
 }
 
-/// Returns files that may be decoded with the planned resources.
+/// Returns files that may be decoded with the planned resources, each with its name. `image` is an AVIF with one item,
+/// of this size.
 pub(crate) fn bounded(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let image = avif::AvifImage::of(image);
     [

@@ -1,4 +1,4 @@
-//! Icons, animations, and JPEGs with data besides the image.
+//! Small files that would cause much work, of formats other than AVIF and TIFF.
 
 use super::bits::{Bits, zeros};
 use super::jpeg;
@@ -211,7 +211,7 @@ pub(crate) fn webp(canvas: (u32, u32), frame: (u32, u32), frames: usize) -> Vec<
     riff(b"RIFF", &chunks)
 }
 
-/// Returns files that must be rejected.
+/// Returns files that must be rejected, of formats other than AVIF and TIFF, each with its name.
 pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     let huge = png(10_900, 10_900, &[]);
     let small = png(16, 16, &[]);
@@ -245,7 +245,8 @@ pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Returns valid images that must not cause more work than planned.
+/// Returns valid images that must not cause more work than planned, of formats other than AVIF and TIFF, each with its
+/// name.
 pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
     let small = png(16, 16, &[]);
     let map = jpeg::plain(10_880, 10_880, 1);

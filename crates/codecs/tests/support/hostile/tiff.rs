@@ -128,7 +128,7 @@ pub(crate) fn preview(offsets: &[u32], data: &[u8]) -> Vec<u8> {
     [file, data.to_vec()].concat()
 }
 
-/// Returns files that must be rejected.
+/// Returns TIFFs that must be rejected, each with its name.
 pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     let huge = jpeg::plain(10_880, 10_880, 1);
     let empty = after_empty_blocks(100_000, &zeros(64 * 64));
@@ -193,7 +193,7 @@ pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Returns valid images that must not cause more work than their size suggests.
+/// Returns valid TIFFs that must not cause more work than their size suggests, each with its name.
 pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("tiff, a directory that is its own child, over and over", {

@@ -10,7 +10,7 @@ use super::super::variables::Parts;
 use super::super::write::quoted;
 use super::origins::{KINDS, Kind};
 
-/// An image that a variable refers to.
+/// An image to which one of imgproxy's variables refers.
 struct Image {
     variable: String,
     at: Location,

@@ -252,9 +252,9 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
     }
 }
 
-/// Adds to `allow` the addresses that a self-hosted object store may have. If its endpoint has no TLS, or the name or
-/// address of a private network, it is in that network or on this machine. Requests cannot choose another address than
-/// that of the endpoint, so this permits nothing else.
+/// Adds to `allow`, an origin's list of permitted addresses that are not public, those that a self-hosted object store
+/// may have. If its endpoint has no TLS, or the name or address of a private network, it is in that network or on this
+/// machine. Requests cannot choose another address than that of the endpoint, so this permits nothing else.
 fn own_network(endpoint: &str, keys: &mut Common) {
     if is_of_this_machine(endpoint) {
         allow(&LOOPBACK, keys);
@@ -263,7 +263,7 @@ fn own_network(endpoint: &str, keys: &mut Common) {
     }
 }
 
-/// Adds addresses to `allow`.
+/// Adds addresses to `allow`, an origin's list of permitted addresses that are not public.
 fn allow(addresses: &[&str], keys: &mut Common) {
     match keys.iter_mut().find(|(key, _)| key == "allow") {
         Some((_, Value::Array(list))) => {

@@ -15,7 +15,7 @@ const METADATA: &str = "results of thumbor's URLs have no metadata";
 const PLUGINS: &str =
     "what plug-ins do is built in, or named in docs/dialects/thumbor.md as missing";
 
-/// Every variable, in the order of `config.py`.
+/// Every variable of thumbor 7, in the order of its `config.py`.
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Variable] = &[
     nothing(&["THUMBOR_LOG_CONFIG", "THUMBOR_LOG_FORMAT", "THUMBOR_LOG_DATE_FORMAT"], LOG),

@@ -1,4 +1,4 @@
-//! Converts the options to a [`Wish`], the terms that all dialects share.
+//! Converts Cloudflare's options to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Area, Facts, Flatten, Measure, Recipe, Step, Wish};
 

@@ -1,4 +1,4 @@
-//! Converts the parameters to a [`Wish`], the terms that all dialects share.
+//! Converts the parameters of an IIIF URL to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Colour, Effect, Fitting, Flip, Orientation, Recipe, Rotate, Step, Wish};
 

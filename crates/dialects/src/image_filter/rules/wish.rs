@@ -1,4 +1,4 @@
-//! Converts the directives to a [`Wish`], the terms that all dialects share.
+//! Converts the directives of nginx's image filter to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Fitting, Recipe, Step, Turn, Wish};
 

@@ -1,4 +1,4 @@
-//! Converts the parameters to a [`Wish`], the terms that all dialects share.
+//! Converts imgix's parameters to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Cover, Exact, Flatten, Gravity, Orientation, Output, Recipe, Rotate, Step, StoredTurn,

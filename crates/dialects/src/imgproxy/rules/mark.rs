@@ -195,7 +195,7 @@ const MOST_BLURRED: f64 = 100.0;
 /// Default size of a text, in px.
 const SIZE: &str = "16";
 
-/// The largest size of letters in px that the engine draws. It shrinks them until they fit.
+/// The largest size of letters in px that the engine draws. It shrinks them until the text fits into its box.
 const LARGEST: &str = "10000";
 
 /// The largest length in px that the engine accepts as margin or box of a text.

@@ -1,4 +1,4 @@
-//! Converts the options to a [`Wish`], the terms that all dialects share.
+//! Converts imgproxy's options to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Crop, Fitting, Flatten, Gravity, Keep, Kept, Length, Output, Pad, Profile, Recipe,

@@ -28,7 +28,8 @@ impl fmt::Display for SmallLightRules {
 }
 
 impl SmallLightRules {
-    /// Returns the options that precede the canvas.
+    /// Returns the options that ngx_small_light processes before it places an image on a canvas, such as turn, region
+    /// and size.
     fn geometry(&self) -> Vec<OptionText<'_>> {
         let word = |word: &str| Some(word.to_owned());
         let original = match self.original {

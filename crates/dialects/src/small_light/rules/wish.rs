@@ -1,4 +1,4 @@
-//! Converts the parameters to a [`Wish`], the terms that all dialects share.
+//! Converts ngx_small_light's parameters to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Crop, Fitting, Kept, Length, Output, Profile, Recipe, Step, Wish};
 

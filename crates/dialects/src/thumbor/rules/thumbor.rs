@@ -137,7 +137,7 @@ fn target(image: &Image, requested: (Side, Side)) -> (f64, f64) {
 }
 
 impl Image {
-    /// Crops to the aspect ratio of the target, unless both ratios are equal when rounded to two decimals.
+    /// Crops to the aspect ratio of the requested size, unless both ratios are equal when rounded to two decimals.
     fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: Option<(f64, f64)>) {
         let (width, height) = self.size();
         let (some_w, some_h) = (tw.max(1.0), th.max(1.0));

@@ -1,4 +1,4 @@
-//! Converts the parts and filters of a URL to a [`Wish`], the terms that all dialects share.
+//! Converts the parts and filters of a thumbor or imagor URL to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{
     Crop, Fitting, Flatten, Flip, Gravity, Keep, Length, Output, Pad, Recipe, Step, StoredTurn,

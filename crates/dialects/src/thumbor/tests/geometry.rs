@@ -178,8 +178,9 @@ fn imagors_arithmetic_is_libvips() {
     }
 }
 
-/// Compares results with the transformer of thumbor 7.8. Each row of the file has the size of a source, a target, and
-/// the result of the transformer: its steps as a recipe or, if filters change the image after them, only the size.
+/// Compares results with the transformer of thumbor 7.8. Each row of `transformer.txt` has the size of a source, a
+/// target, and the result of the transformer: its steps as a recipe or, if filters change the image after them, only
+/// the size.
 #[test]
 fn thumbors_transformer_comes_to_the_same() {
     for row in include_str!("transformer.txt").lines() {

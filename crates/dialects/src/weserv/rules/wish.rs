@@ -1,4 +1,4 @@
-//! Converts the parameters to a [`Wish`], the terms that all dialects share.
+//! Converts weserv's parameters to a [`Wish`], the terms that all dialects share.
 
 use andon_recipe::{Colour, Facts, Fitting, Flatten, Gravity, Keep, Recipe, Rotate, Step, Wish};
 

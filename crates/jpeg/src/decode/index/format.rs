@@ -1,11 +1,12 @@
-//! The serialised form of an index.
+//! The serialised form of an index of entry points into the scan of a JPEG file.
 
 use std::ops::Range;
 
 use crate::image::Area;
 
-/// A serialised index: 32 bytes about the image, then the entries, row by row of MCUs. It may have been read from
-/// a disk, so its offsets are checked against the file.
+/// A serialised index of the points in the scan of a JPEG file at which decoding can begin: 32 bytes about the image,
+/// then the entry points, row by row of MCUs. It may have been read from a disk, so its offsets are checked against the
+/// file.
 #[derive(Clone, Copy, Debug)]
 pub struct Index<'a> {
     /// Length of the file in bytes.
@@ -16,7 +17,7 @@ pub struct Index<'a> {
     pub(super) down: u32,
     /// Size of an MCU in px.
     pub(super) mcu: (u32, u32),
-    /// Number of MCUs from one entry of a row to the next.
+    /// Number of MCUs from one entry point in a row of MCUs to the next.
     pub(super) columns: u32,
     entries: &'a [[u8; ENTRY]],
 }
@@ -34,7 +35,7 @@ pub(super) struct Entry {
 
 /// Number of bytes before the entries of an index.
 pub(super) const HEAD: usize = 32;
-/// Size of an entry in bytes.
+/// Size in bytes of an entry point in a serialised index.
 pub(super) const ENTRY: usize = 11;
 /// The first bytes of every index.
 pub(super) const MAGIC: [u8; 4] = *b"JIx1";
@@ -46,7 +47,7 @@ pub(super) const MOST_ENTRIES: u32 = 16_384;
 /// of the width.
 pub(super) const MOST_ACROSS: u32 = 32;
 
-/// Maximum size of an index in bytes.
+/// Maximum size in bytes of the serialised [`Index`] of a JPEG file.
 pub const MOST_INDEX_BYTES: u64 = (HEAD + MOST_ENTRIES as usize * ENTRY) as u64;
 
 impl<'a> Index<'a> {
@@ -91,7 +92,7 @@ impl<'a> Index<'a> {
         Some(Area { x, y, w, h })
     }
 
-    /// Returns the number of entries per row of MCUs.
+    /// Returns the number of entry points per row of MCUs.
     fn groups(&self) -> u32 {
         self.across.div_ceil(self.columns)
     }

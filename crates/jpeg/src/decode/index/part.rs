@@ -1,4 +1,4 @@
-//! Decodes a part of an image by its index.
+//! Decodes a part of a JPEG image, with the help of an index of entry points into its scan.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::decode::segments::FrameHeader;
 use crate::error::{Bound, Error, Result};
 use crate::image::{Area, Plane};
 
-/// Decodes a part of an image with the help of its index, at the first of the requested sizes. `part` must come from
-/// [`Index::part`].
+/// Decodes a part of an image at the first of the requested sizes, with the help of an index of entry points into the
+/// image's scan. `part` must come from [`Index::part`].
 ///
 /// # Errors
 /// Those of [`components`](crate::decode::components), and `Unsupported` for an index of another file.
@@ -83,7 +83,7 @@ fn fits(index: &Index<'_>, frame: &FrameHeader, part: Area) -> bool {
         && u64::from(part.y) + u64::from(part.h) <= frame.height.into()
 }
 
-/// The rows of MCUs of a part.
+/// The rows of MCUs of the part of an image that is decoded.
 struct Rows<'a> {
     index: &'a Index<'a>,
     /// The entropy-coded data of the whole image.

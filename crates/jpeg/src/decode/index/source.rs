@@ -1,4 +1,4 @@
-//! The files that can have an index: sequential ones with a single scan.
+//! The files that can have an index of entry points into their scan: sequential JPEG files with a single scan.
 
 use crate::decode::plane::PlaneDecoder;
 use crate::decode::segments::{FrameHeader, ScanHeader, Segment, Segments};

@@ -202,7 +202,7 @@ impl AcScan {
         })
     }
 
-    /// Decodes these rows, beginning at `bits`.
+    /// Decodes these rows of blocks, beginning at `bits`.
     fn decode_rows<'a>(
         &mut self,
         intervals: &mut Intervals<'a>,

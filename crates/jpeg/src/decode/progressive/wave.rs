@@ -38,7 +38,7 @@ const AHEAD: u32 = 1;
 /// Value in `State::progress` for a job that has ended.
 const ALL: u32 = u32::MAX;
 
-/// All jobs of an image and their progress.
+/// All jobs of decoding an image (its scans and then its samples), and their progress.
 pub(super) struct Wave {
     jobs: Vec<Job>,
     rows: Vec<Rows>,

@@ -7,7 +7,7 @@
 
 use andon_kernels::huffman::Code;
 
-/// Number of places to probe for flat MCUs.
+/// Number of places in the data that are probed for flat MCUs.
 const PLACES: u32 = 8;
 /// Number of bits from one probed place to the next: an odd number, so that the places are at different bits of a
 /// repeated MCU.

@@ -1,4 +1,5 @@
-//! The streams of one core: which bits each of them reads, and where the values are stored.
+//! Reads a part of a scan on one core with streams, which begin at different places of the data. Records which bits
+//! each stream reads, and where its coefficients are stored.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -329,7 +330,8 @@ pub(super) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Returns the next piece without skipping it, or `None` at the end.
+    /// Returns the next values, up to the end of the chunk that holds them, without skipping them. Returns `None` at
+    /// the end of the stretch.
     #[inline]
     pub(super) fn next(&self) -> Option<&'a [i16]> {
         let chunk = self.stretch.chunks.get(self.cursor.chunk)?;

@@ -14,9 +14,9 @@ pub(super) struct Rows {
     blocks: Vec<Block>,
     /// Blocks per MCU.
     per_mcu: usize,
-    /// Number of values per block of each component.
+    /// Number of stored coefficients per block of each component.
     counts: [usize; MOST],
-    /// Number of values per block, if it is the same for all components.
+    /// Number of stored coefficients per block, if it is the same for all components.
     count: Option<usize>,
 }
 
@@ -76,7 +76,8 @@ impl Rows {
     }
 }
 
-/// Copies blocks to the rows of their components. `counts` are the numbers of values per block of each component.
+/// Copies blocks to the rows of their components. `counts` are the numbers of stored coefficients per block of each
+/// component.
 #[inline(always)]
 fn take_blocks<'a>(
     mut values: Values<'a>,

@@ -34,7 +34,7 @@ fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
     paths.iter().map(file).collect()
 }
 
-/// Returns every sample that the decoder supports.
+/// Returns every sample file that the decoder supports, with its name.
 fn samples() -> Vec<(String, Vec<u8>)> {
     let mut samples = files("jpeg");
     samples.retain(|(_, bytes)| {

@@ -28,9 +28,9 @@ fn streams_change_no_sample() {
     }
 }
 
-/// One idle core that runs the first task lent to it only after all strips have been made. Any further task is
-/// refused. After the first refusal, the core counts the interrupt checks, of which each strip makes one, and runs its
-/// task at the check that follows those of all strips.
+/// One idle core that runs the first task lent to it only after all strips of the image have been decoded. Any further
+/// task is refused. After the first refusal, the core counts the interrupt checks, of which each strip makes one, and
+/// runs its task at the check that follows those of all strips.
 struct Late {
     strips: usize,
     asked: AtomicUsize,

@@ -1,5 +1,5 @@
 //! The full inverse DCT with AVX2: two blocks side by side, with sums of products of 16-bit pairs (`vpmaddwd`) in every
-//! step.
+//! step of the transform.
 
 use std::arch::x86_64::*;
 

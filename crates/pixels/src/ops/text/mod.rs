@@ -155,7 +155,7 @@ struct Style {
 }
 
 impl Style {
-    /// Parses the arguments that follow the font.
+    /// Parses the arguments of a `text` effect that follow the font.
     fn read(texts: [Option<&str>; WORD.args.len() - FONT_AT - 1]) -> Result<Self, ParseError> {
         let [
             breaks,

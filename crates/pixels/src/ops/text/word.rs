@@ -1,4 +1,4 @@
-//! The word `text` and its arguments.
+//! Declares `text`, the word of recipes that writes on an image, and its arguments.
 
 use andon_recipe::{Arg, Effect, GRAVITIES, Word};
 
@@ -168,5 +168,5 @@ pub(super) const WORD: Word = Word {
     example: "text:Otter:24:ffffffc0:southeast:10",
 };
 
-/// Index of the font among the arguments. The arguments after it are named.
+/// Index of the font among the arguments of `text`. The arguments after it are given by name, as in `turn=30`.
 pub(super) const FONT_AT: usize = 11;

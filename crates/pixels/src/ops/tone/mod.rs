@@ -1,5 +1,5 @@
-//! Tone and colour: effects that change each pixel by itself. Each effect has its own file, with its word and a
-//! function that returns its [`Map`]. This module applies maps to frames of any model.
+//! Tone and colour: effects that change each pixel by itself. Each effect has its own file, with the declaration of its
+//! word in recipes and a function that returns its [`Map`]. This module applies maps to frames of any model.
 //!
 //! Sample values are used as they are in the frame, whatever its colour space. Opacity stays unchanged. Luma is that of
 //! Rec. 601, as in gray images.
@@ -262,7 +262,7 @@ impl Op for Tone {
     }
 }
 
-/// The arguments of an effect, checked against its word.
+/// The arguments of an effect, checked against the declaration of the effect's word.
 struct Args<'a> {
     word: &'static Word,
     texts: [Option<&'a str>; 3],

@@ -48,7 +48,7 @@ static PHASES: [&[&Rule]; 2] = [
     ],
 ];
 
-/// Applies the rules of the phase with this index, and returns those that had an effect, in the same order.
+/// Applies the rules of the planning phase with this index, and returns those that had an effect, in the same order.
 pub(super) fn apply(phase: usize, draft: &mut Draft<'_>) -> Vec<&'static Rule> {
     let rules = PHASES[phase].iter().copied();
     rules.filter(|rule| (rule.act)(draft)).collect()

@@ -61,7 +61,7 @@ impl Drop for Board {
     }
 }
 
-/// Sends the state twice a second until nobody watches or the server is stopping.
+/// Sends the server's state to all watchers twice a second, until nobody watches or the server is stopping.
 async fn tell(scene: Scene, updates: Arc<Updates>) {
     loop {
         tokio::time::sleep(EVERY).await;

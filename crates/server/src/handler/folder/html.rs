@@ -219,7 +219,7 @@ impl<'a> Page<'a> {
         items
     }
 
-    /// Returns the links to other pages; empty if there is one page.
+    /// Returns the links to the other pages of images that match the search; empty if all images are on one page.
     fn pages(&self) -> String {
         let last = self.matches.len().saturating_sub(1) / EACH * EACH;
         if last == 0 {

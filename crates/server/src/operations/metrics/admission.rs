@@ -8,7 +8,7 @@ pub(crate) fn write_headers(out: &mut MetricSet, counts: [usize; 2]) {
     out.metrics(HEADERS, Some(&counts));
 }
 
-/// Writes the metrics of admission. Reloads do not reset them.
+/// Writes the metrics of the admission of images to worker threads. Reloads do not reset them.
 pub(crate) fn write(out: &mut MetricSet, now: &Gauges) {
     out.metrics(LOAD, Some(now));
     out.counter(

@@ -1,10 +1,11 @@
-//! Metrics of the cache: the content of each tier, the outcomes of look-ups, and the state of the disk.
+//! Metrics of the cache: the content of each tier, the outcomes of look-ups, and the state of the disk tier.
 
 use andon_cache::{DiskErrorKind, DiskStats, MemoryStats, Stats};
 
 use crate::prometheus::{Metric, MetricSet, flag};
 
-/// Writes how many requests currently wait for results, fetches and measurements that other requests have started.
+/// Writes how many requests currently wait for what other requests have started: results, fetches, and measurements or
+/// indexes of sources, in this order.
 pub(crate) fn write_coalesced(out: &mut MetricSet, followers: [usize; 3]) {
     out.gauge(
         "andon_coalesced_requests",

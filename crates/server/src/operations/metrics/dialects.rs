@@ -1,4 +1,4 @@
-//! Counters of each dialect: requests, errors, and the bytes of results compared with those of their sources.
+//! Counters of each URL dialect: requests, errors, and the bytes of results compared with those of their sources.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,11 +8,11 @@ use hyper::StatusCode;
 use crate::operations::entry::Entry;
 use crate::prometheus::MetricSet;
 
-/// Counters of every dialect in the order of [`ALL`], then of plain files.
+/// Counters of every URL dialect in the order of [`ALL`], then of plain files.
 #[derive(Debug, Default)]
 pub(crate) struct ByDialect([Counters; ALL.len() + 1]);
 
-/// Counters of one dialect.
+/// Counters of one URL dialect.
 #[derive(Debug, Default)]
 struct Counters {
     requests: AtomicU64,
@@ -23,7 +23,7 @@ struct Counters {
     source_bytes: AtomicU64,
 }
 
-/// Counts of one dialect since the start, or of all dialects together.
+/// Counts of one URL dialect since the start, or of all URL dialects together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Served {
     /// Requests that the dialect read.

@@ -15,7 +15,7 @@ pub(crate) enum Signal {
 impl Signal {
     pub(crate) const ALL: [Self; 3] = [Self::Traces, Self::Metrics, Self::Logs];
 
-    /// The name in keys, labels and the paths of collectors.
+    /// Returns the name of this kind of telemetry in configuration keys, labels of metrics and URL paths of collectors.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Traces => "traces",
@@ -33,12 +33,13 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Counts items that the collector has accepted.
+    /// Counts spans, data points or log records that the collector has accepted.
     pub(crate) fn count_sent(&self, signal: Signal, count: usize) {
         self.sent[signal as usize].fetch_add(count as u64, Ordering::Relaxed);
     }
 
-    /// Counts items that were lost: the queue was full, or the collector did not accept them.
+    /// Counts spans, data points or log records that were lost: the queue was full, or the collector did not accept
+    /// them.
     pub(crate) fn count_dropped(&self, signal: Signal, count: usize) {
         self.dropped[signal as usize].fetch_add(count as u64, Ordering::Relaxed);
     }

@@ -48,7 +48,7 @@ pub(crate) struct Metrics {
     by_dialect: ByDialect,
     /// Counters of the telemetry that was sent to collectors.
     pub(crate) exports: std::sync::Arc<exports::Exports>,
-    /// The last 15 minutes, for the live dashboard.
+    /// The server's activity in the last 15 minutes, for the live dashboard.
     pub(crate) history: History,
     /// The slowest requests, for the live dashboard.
     pub(crate) slowest: Slowest,
@@ -58,13 +58,13 @@ pub(crate) struct Metrics {
 /// `client_left`.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
 
-/// The stages that log entries name. `cache` is a hit, measured from its look-up on. `wait` is waiting for another
-/// request that makes the same result.
+/// The stages of an answer that log entries name. `cache` is a hit, measured from its look-up on. `wait` is waiting for
+/// another request that makes the same result.
 const STAGES: [&str; 10] = [
     "cache", "store", "wait", "receive", "fetch", "measure", "queue", "decode", "resize", "encode",
 ];
 
-/// The stages that take place on worker threads.
+/// The stages of an answer that take place on worker threads.
 const WORK: [&str; 3] = ["decode", "resize", "encode"];
 
 impl Default for Metrics {
@@ -184,7 +184,7 @@ impl Metrics {
         self.history.add(totals, Instant::now());
     }
 
-    /// Returns the numbers of requests, errors and bytes, summed over all dialects.
+    /// Returns the numbers of requests, errors and bytes, summed over all URL dialects.
     fn all_dialects(&self) -> Served {
         let counts = self.by_dialect.read();
         counts.fold(Served::default(), |sum, (_, count)| sum.plus(count))

@@ -1,4 +1,5 @@
-//! The queue of one signal. Adding to the queue never waits; a background task sends its content to the collector.
+//! The queue of one signal of OTLP: traces, metrics or logs. Adding to the queue never waits; a background task sends
+//! its content to the collector.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use super::collector::{Collector, Receipt, SendError, compress};
 use super::{logs, metrics, spans};
 use crate::operations::metrics::exports::{Exports, Signal};
 
-/// The queue of one signal, and the task that sends its content.
+/// The queue of one signal (traces, metrics or logs), and the task that sends its content.
 #[derive(Debug)]
 pub(super) struct Outbox {
     signal: Signal,
@@ -30,7 +31,8 @@ struct Batch {
 }
 
 impl Outbox {
-    /// Starts the task of a queue, which no longer waits between attempts once `ending` is true. Needs a tokio runtime.
+    /// Starts the task of a queue, which pauses before it sends a message again. Once `ending` is true, a pause under
+    /// way ends at once, and no other begins. Needs a tokio runtime.
     pub(super) fn start(
         signal: Signal,
         collector: Arc<Collector>,
@@ -71,7 +73,7 @@ impl Outbox {
     }
 }
 
-/// Sends the messages of one signal.
+/// Sends the messages of one signal (traces, metrics or logs) to the collector.
 struct Courier {
     signal: Signal,
     collector: Arc<Collector>,
@@ -208,7 +210,7 @@ const GATHERING: Duration = Duration::from_secs(1);
 /// Maximum number of times that a message is sent.
 const MOST_ATTEMPTS: u32 = 5;
 
-/// The shortest pause after the first attempt; each further one is twice as long.
+/// The shortest pause before a message is sent again for the first time; each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest pause that a collector may ask for.

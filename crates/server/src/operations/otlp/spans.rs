@@ -70,7 +70,7 @@ pub(super) fn message(resource: &Value, spans: Vec<Value>) -> Value {
     })
 }
 
-/// OTLP kind of a span for an internal operation, here a stage.
+/// OTLP kind of a span for an internal operation, here a stage of the answer to a request.
 const INTERNAL: u8 = 1;
 const SERVER: u8 = 2;
 

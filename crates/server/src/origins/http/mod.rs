@@ -55,8 +55,8 @@ impl HttpOrigin {
         &self.client
     }
 
-    /// Returns the percent-decoded path of an absolute URL below the base, if fetching that path requests exactly this
-    /// URL.
+    /// Returns the percent-decoded path of an absolute URL below the base URL, if fetching that path requests exactly
+    /// this URL.
     pub(crate) fn path_of(&self, url: &Url) -> Option<String> {
         let path = self.path_below(url)?;
         let request_url = below(self.base.as_ref()?, &path)?;
@@ -64,20 +64,20 @@ impl HttpOrigin {
         (request_url == *url && !path.contains("//")).then_some(path)
     }
 
-    /// Whether this absolute URL may be requested: it has to be below the base and contain no credentials.
+    /// Whether this absolute URL may be requested: it has to be below the base URL and contain no credentials.
     pub(crate) fn may_ask(&self, url: &Url) -> bool {
         let is_plain = url.username().is_empty() && url.password().is_none();
         is_plain && self.path_below(url).is_some()
     }
 
-    /// Returns the percent-decoded path of a URL below the base, whatever its other parts (such as a query): the server
-    /// may send the same source for it.
+    /// Returns the percent-decoded path of a URL below the base URL, whatever its other parts (such as a query): the
+    /// server may send the same source for it.
     pub(crate) fn path_below(&self, url: &Url) -> Option<String> {
         path_below(self.base.as_ref()?, url)
     }
 
-    /// Requests a source, unless it still has these `validators`. `path` is a percent-decoded path below the base, or
-    /// `//` followed by such a path as it is escaped, or a URL that may be requested.
+    /// Requests a source, unless it still has these `validators`. `path` is a percent-decoded path below the base URL,
+    /// or `//` followed by such a path as it is escaped, or a URL that may be requested.
     ///
     /// # Errors
     /// The errors of [`Client::get`].

@@ -1,5 +1,5 @@
-//! A table of the facts that the headers of sources state. With these, the recipe of a request is resolved to whole
-//! pixels, and the key of its result computed, without reading the source.
+//! A table of the facts that the image headers of sources state, such as the size and the format. With these, the
+//! recipe of a request is resolved to whole pixels, and the key of its result computed, without reading the source.
 //!
 //! The facts belong to the version of the source that was read last. A result of an earlier version is not found under
 //! the key that they give, unless its recipe is the same in whole pixels. In that case its entity tag shows that it
@@ -11,7 +11,7 @@ use andon_cache::{Cache, Entry, Key, Life, Table, Ticket};
 use andon_recipe::{Facts, Measured, Orientation};
 use serde::{Deserialize, Serialize};
 
-/// The facts that the header of one version of a source states.
+/// The facts that the image header of one version of a source states, such as the size and the format.
 #[derive(Debug)]
 pub(crate) struct SourceFacts {
     /// The version of the source that the facts belong to.

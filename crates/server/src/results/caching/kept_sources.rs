@@ -65,7 +65,7 @@ impl KeptSources {
         }
     }
 
-    /// Sets the size to `memory` bytes in memory, and the configured number of bytes on disk.
+    /// Sets the size of the cache to `memory` bytes in memory, and the configured number of bytes on disk.
     pub(crate) fn resize(&self, config: &CacheConfig, memory: u64) {
         self.cache.resize(&tiers(config, memory));
     }
@@ -213,7 +213,8 @@ fn tiers(config: &CacheConfig, memory: u64) -> andon_cache::Config {
 }
 
 impl KeptNotes {
-    /// Reads the notes of a cache entry; `None` if another version wrote them in a different form.
+    /// Reads what is stored with the bytes of a cached source; `None` if another version of the program wrote it in a
+    /// different format.
     fn of(entry: &Entry) -> Option<Self> {
         serde_json::from_slice(&entry.notes).ok()
     }

@@ -59,9 +59,9 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
     /// The cache of sources that were fetched over a network.
     pub(crate) sources: KeptSources,
-    /// Headers of sources that are being read.
+    /// Image headers of sources that are being read.
     pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
-    /// The facts that the headers of sources state.
+    /// The facts that the image headers of sources state, such as the size and the format.
     pub(crate) facts: Arc<FactsTable>,
     /// The length in bytes of the image in each source file, or the error because of which the file cannot be served
     /// unchanged; `None` for an image that lacks its end.
@@ -79,7 +79,8 @@ pub(crate) struct Results<Made, Source> {
     checks: Table<Key, Instant>,
     /// Small files that are served unchanged.
     pub(crate) files: RecentFiles,
-    /// Errors of the client or the image, by the key of the computation. Further requests get them at once.
+    /// Errors in making results for which the request or the image is to blame, by the key under which concurrent
+    /// requests share the computation. Further requests get them at once.
     pub(crate) faults: Table<Key, SharedError>,
     /// Results whose renewal failed a moment ago with a 5xx status of the origin or of this server. Until the entry
     /// expires, the stale result is served at once.

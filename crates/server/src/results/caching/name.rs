@@ -82,7 +82,7 @@ struct TagInputs {
     stated: Option<String>,
 }
 
-/// The parts of keys that do not come from the request.
+/// The parts of the keys of results that do not come from the request.
 #[derive(Debug)]
 pub(crate) struct Names {
     revision: Revision,
@@ -158,7 +158,8 @@ impl Names {
         self.build(asked, false, ("", ""), &original, tag_inputs)
     }
 
-    /// Returns the key of a request's computation, used until its recipe is resolved to pixels.
+    /// Returns the key by which requests share the computation of a result until the recipe is resolved to whole
+    /// pixels.
     pub(crate) fn unresolved(&self, asked: &SettledRequest) -> Key {
         let ask = match &asked.request.ask {
             Ask::Describe(document) => document.name(),

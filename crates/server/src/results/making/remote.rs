@@ -8,7 +8,7 @@
 //!
 //! | Condition | Response |
 //! |---|---|
-//! | the last attempt ended in a remembered 400, 404, 415 or 422 (5 s) | that error |
+//! | the last attempt to make or renew the result ended in a remembered 400, 404, 415 or 422 (5 s) | that error |
 //! | stale for less than `stale_while_revalidate` (30 s) | the stale result; `Maker::renew_behind` renews it |
 //! | stale for less than `stale_if_error` (1 h), and a renewal that a request waited for failed within the last 5 s | the stale result |
 //! | otherwise | waits for `Maker::renew`; after a 5xx within `stale_if_error`, the stale result |

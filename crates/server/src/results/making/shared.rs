@@ -68,7 +68,8 @@ impl Maker {
         .await
     }
 
-    /// Returns the result of `look_up` or of `make`. The look-up runs alone for up to `most`.
+    /// Returns the result that `look_up` finds or `make` makes, whichever comes first. The look-up runs alone for up to
+    /// `store.wait` or `most`, whichever is shorter. If it ends without a fresh result before that, `make` starts then.
     async fn first_of<M>(
         &self,
         most: Duration,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::page::escape;
 use crate::report::ReportInput;
 
-/// A section of the page with a drawing in it.
+/// A section of the HTML report with a drawing in it.
 pub(super) struct Figure {
     /// The title above the figure.
     pub(super) title: &'static str,

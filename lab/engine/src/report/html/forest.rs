@@ -1,4 +1,5 @@
-//! Forest plot: every ratio to the baseline with its interval, and the band within which variants count as the same.
+//! Forest plot: the ratios of the variants' metrics to the baseline's, with their intervals, and the band within which
+//! variants count as the same.
 
 use super::figure::Figure;
 use super::scale::Scale;

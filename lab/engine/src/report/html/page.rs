@@ -1,4 +1,4 @@
-//! The HTML page that holds the figures, verdicts and tables.
+//! The HTML page that holds the figures, verdicts and tables of a report.
 
 use std::fmt::Write as _;
 

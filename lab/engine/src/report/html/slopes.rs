@@ -1,5 +1,5 @@
-//! Each pair as a line from the baseline's block to the other one. If all lines lean the same way, the verdict is no
-//! accident.
+//! Slope graph of the primary metric: each pair of blocks as a line from the baseline's value to the other block's. If
+//! all lines lean the same way, the verdict is no accident.
 
 use super::figure::{Figure, colour};
 use super::scale::Scale;

@@ -10,7 +10,7 @@ use crate::scenario::Metric;
 
 /// Largest number of samples drawn over the whole width. Neighbouring samples are merged.
 const MOST: usize = 450;
-/// Height of a strip in units of the view box, without the title above it.
+/// Height of one strip of the timeline in units of the view box, without the title above it.
 const STRIP: f64 = 118.0;
 const TITLE: f64 = 28.0;
 
@@ -90,10 +90,10 @@ fn shade(svg: &mut Svg, input: &ReportInput<'_>, x: &Scale, bottom: f64) {
     }
 }
 
-/// Selects one part of the CPU time from a sample.
+/// Selects from a sample one part of the CPU time: user, system, I/O wait or steal.
 type Share = fn(&Tick) -> f64;
 
-/// Draws the parts of the CPU time as stacked areas, as shares of all CPUs.
+/// Draws the parts of the CPU time (user, system, I/O wait, steal) as stacked areas, as shares of all CPUs.
 fn processors(svg: &mut Svg, ticks: &[Tick], x: &Scale, top: f64) {
     let y = Scale::linear(0.0, 1.0, top + TITLE + STRIP, top + TITLE);
     svg.text(
