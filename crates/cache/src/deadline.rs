@@ -42,7 +42,9 @@ impl From<Instant> for Deadline {
 }
 
 impl Deadline {
-    /// Creates the deadline of a shared computation, which a caller with the deadline `first` starts now.
+    /// Creates the deadline of a shared computation, which a caller with the deadline `first` starts now. Until another
+    /// caller joins, it is the same moment as `first`. Callers with later deadlines extend it, to at most twice the
+    /// time that is left now.
     pub(crate) fn shared(first: &Self) -> Self {
         let (now, until) = (Instant::now(), first.at());
         let latest = Latest {

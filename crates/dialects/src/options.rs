@@ -225,7 +225,8 @@ impl Values {
         self.0.remove(name).map(|(_, text)| text)
     }
 
-    /// Returns the first names of all options with a value, sorted.
+    /// Returns the names of all options that have been given a value, sorted. For an option with several names, this is
+    /// the first one in its row of the table.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().copied()
     }

@@ -11,7 +11,8 @@ use blake3::Hash;
 #[derive(Debug, Default)]
 pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
 
-/// Maximum number of files in the cache.
+/// Maximum number of image files whose properties are cached. When it is reached, a new file replaces the one that was
+/// added first.
 const MAX_FILES: usize = 64;
 
 impl Facts {

@@ -197,7 +197,10 @@ pub fn is_fast() -> bool {
 ///
 /// The values of a block are written to `values`, starting at the index that [`Streams::place`] returns and arranged
 /// as the block's [`Kind`] says. This index then advances by the number of values of the block. DC differences are
-/// always written, other values only if they are not 0. `events` is cleared first.
+/// always written, other values only if they are not 0.
+///
+/// `events` is cleared first. Errors in the data are then added to it, and the beginnings of MCUs that
+/// [`Events::starts`] specifies.
 ///
 /// # Panics
 /// If a stream ends less than [`PADDING`] bytes before the end of `data`, or the index of a value is beyond the end of

@@ -78,11 +78,11 @@ pub struct Bound {
 /// What a [`Bound`] applies to, and where it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundOn {
-    /// Source files; a field of [`Limits`].
+    /// Source files. The value of the limit is a field of [`Limits`].
     Source,
-    /// Results; a field of [`Limits`].
+    /// Results. The value of the limit is a field of [`Limits`].
     Result,
-    /// Work for one request; a field of [`Limits`].
+    /// The work for one request, such as its CPU time. The value of the limit is a field of [`Limits`].
     Work,
     /// The memory of all requests together, a setting of the server.
     Server,

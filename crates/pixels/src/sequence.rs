@@ -10,7 +10,7 @@ use crate::frame::{Frame, Metadata, Traits};
 /// WebP thousandths, PNG fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// Number of ticks.
+    /// How long the frame is shown, in ticks of 1 / `per_second` seconds.
     pub ticks: u32,
     /// Ticks per second; at least 1.
     pub per_second: u32,

@@ -32,7 +32,8 @@ pub(crate) struct AloneArgs {
     output: Format,
 }
 
-/// Measures the peak memory in one process per contestant, side and format.
+/// Measures the peak memory of each contestant for each combination of longest side of the results (in px) and output
+/// format, each time in a new process that renders all photos.
 pub(crate) fn all(setup: &Setup, photos: &Folder) -> Result<Vec<Peak>> {
     let mut peaks = Vec::new();
     for &format in &setup.formats {

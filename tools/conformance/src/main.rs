@@ -47,7 +47,7 @@ struct Args {
     /// Only rows of this format, as named in the manifest
     #[arg(long)]
     format: Option<String>,
-    /// Print every row, not only those that are missed
+    /// Print every row, not only those that are missed (the result is not the expected answer)
     #[arg(short, long)]
     verbose: bool,
     /// Fail if a row is missed without an explanation in tools/conformance/misses.txt

@@ -7,7 +7,8 @@ use crate::verdict::Verdict;
 
 const FILE: &str = include_str!("../misses.txt");
 
-/// Path patterns, each with the reason why the rows that it matches are missed.
+/// Patterns for the paths of rows, each with the reason why Andon's results for matching rows are not the expected
+/// answers.
 pub(crate) struct Misses(Vec<(&'static str, &'static str)>);
 
 impl Misses {

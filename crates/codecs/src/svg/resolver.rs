@@ -35,7 +35,8 @@ pub(super) fn resolver(fonts: Arc<Fonts>) -> FontResolver<'static> {
     }
 }
 
-/// Returns the face that a font's first family identifies, if it has the prefix of [`family`].
+/// Returns the installed face whose number is in the first family name of `font`, such as face 2 for `andon-face-2`.
+/// `None` if that is not a name that [`family`] returns, or if there is no face with this number.
 fn face(font: &Font, fonts: &Fonts) -> Option<ID> {
     let FontFamily::Named(name) = font.families().first()? else {
         return None;

@@ -54,7 +54,8 @@ struct Table {
 /// What a drafted configuration is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
-    /// The configuration file for the user.
+    /// The `andon.toml` that `andon adopt` writes for the user. It has a line for every secret, even for those whose
+    /// values are unknown and which the user has to fill in.
     Use,
     /// The configuration of a trial server, which does not verify signatures with unknown keys.
     Trial,
@@ -121,7 +122,8 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Replaces the text of the configuration that this draft completes.
+    /// Sets the configuration that this draft completes to `base`, instead of the one that was set before. What the
+    /// draft itself adds, such as rewrites and tables, stays the same.
     pub(super) fn rebase(&mut self, base: &Base) -> anyhow::Result<()> {
         self.base.clone_from(&base.text);
         self.base_tried = base.trial()?;

@@ -172,8 +172,9 @@ impl Pattern {
         Ok(out)
     }
 
-    /// Returns the expression `from`. If `to` does not refer to its additional outer group, that group is removed and
-    /// the groups in `to` are renumbered.
+    /// Returns the regular expression `from`. If [`Pattern::regex`] has put an additional group around the whole of it,
+    /// and `to`, the path to which a matching path is rewritten, does not refer to that group, the group is left out
+    /// where possible. The references to the other groups in `to` are then renumbered.
     pub(super) fn without_unused_group(&self, to: &mut String) -> String {
         let inner = self
             .from

@@ -30,7 +30,8 @@ pub(super) enum Becomes {
     Nothing(&'static str),
 }
 
-/// Translates a value, or returns why it cannot be translated.
+/// Translates the value of another server's environment variable, a string or a Python literal, to the value of a key
+/// of `andon.toml`. If that is not possible, the error is the reason, in words for the user.
 pub(super) type Translate = fn(&Value) -> Result<Value, String>;
 
 pub(super) const fn key(

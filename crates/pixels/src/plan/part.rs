@@ -19,8 +19,9 @@ pub(crate) struct Part {
     pub(crate) area: Area,
 }
 
-/// Smallest number of pixels of an image for which an index is used. Smaller images decode so quickly that an index
-/// would only take space.
+/// Smallest number of pixels of an image for which an index is used: a record of where in the file decoding can start,
+/// with which a part of the image is decoded without the rest. Smaller images decode so quickly that an index would
+/// only take space.
 const LEAST_PIXELS: u64 = 8 << 20;
 
 /// A part counts as small if its pixels are at most the image's pixels divided by this number. Beyond that, decoding

@@ -23,7 +23,8 @@ use crate::config::{
 #[derive(Debug)]
 pub(super) struct FileRules(Vec<Rule>);
 
-/// A rule for one file, or for one folder with everything below it.
+/// A rule of the sandbox, which permits the server to use one file, or one folder with everything below it. The server
+/// cannot open files that no rule permits.
 #[derive(Debug)]
 struct Rule {
     /// The configuration key that names the path; empty for paths of the system and for the configuration file itself.

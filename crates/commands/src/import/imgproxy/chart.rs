@@ -148,8 +148,9 @@ pub(super) fn volume(text: &str, out: &mut Document) {
     out.note(switch.at, "persistence", &why);
 }
 
-/// Returns the variable for a key below `features`. `None` for keys without one: an `enabled` that has no variable, and
-/// keys below `custom`, which are variables already.
+/// Returns the name of the environment variable of imgproxy that its Helm chart sets from a key of the chart's values.
+/// `path` is the key without `features.` at its beginning, such as `server.readTimeout`. `None` for keys without a
+/// variable: some that are called `enabled`, and those below `custom`, which are names of variables already.
 fn variable(path: &str) -> Option<String> {
     if let Some((_, name)) = OTHERS.iter().find(|(other, _)| *other == path) {
         return Some((*name).to_owned());

@@ -1,6 +1,7 @@
-//! Check `small-effect`: a narrow interval does not prove a small effect, because the luck of one memory layout stays
-//! the same throughout a run. In a pull request of php-judy (#104), for example, a gain of 11.6 % (interval 10.4 to 11.9 %)
-//! was gone when the benchmark ran again.
+//! Check `small-effect`: a run shows an effect of less than 5 %, which a second run should confirm. A narrow confidence
+//! interval does not prove that such an effect exists, because a memory layout that happens to favour one variant stays
+//! the same throughout a run. In a pull request of php-judy (#104), even a gain of 11.6 % (interval 10.4 to 11.9 %) was
+//! gone when the benchmark ran again.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::Verdict;
