@@ -36,7 +36,8 @@ ACCEPT = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
 
 
 def main(andon, work, photos=ROOT / "samples" / "large"):
-    work = pathlib.Path(work).resolve()
+    # Commands are run in the folder of the application.
+    andon, work = pathlib.Path(andon).resolve(), pathlib.Path(work).resolve()
     app = build(work, pathlib.Path(photos).resolve())
     config = app / "andon.toml"
     config.write_text(printed(andon, "import", app / ".next" / "required-server-files.json"))
