@@ -5,9 +5,9 @@
 //! latencies count from that time. The clients share the server's cores. The results include how late they sent
 //! requests and how much CPU time they used.
 //!
-//! Every image request has its own size and quality, so that no cache can serve it. In addition `/healthz` and a few
-//! images that were requested before are requested at a slow, steady rate. Each of these images has to be a hit by its
-//! `Cache-Status`.
+//! Every image request has its own size and quality, so that no cached result can serve it, and the server caches no
+//! decoded frames. In addition `/healthz` and a few images that were requested before are requested at a slow, steady
+//! rate. Each of these images has to be a hit by its `Cache-Status`.
 //!
 //! **Goodput** counts work, not responses (see [`crate::work`]). Under overload the server prefers light images and
 //! renders more of them than the capacity for the mixed load, so their number alone is misleading. **Peak** is the mean
@@ -90,7 +90,9 @@ pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
     let time = Duration::from_secs(seconds);
-    let server = Server::start(&photos.path, ResultCaching::Default)?;
+    // Results are cached, for the hits; frames are not, so that each image request decodes its source.
+    let lines = "[cache]\nframes = \"0\"";
+    let server = Server::configured(&photos.path, ResultCaching::Default, lines)?;
     let load = Load {
         server: &server,
         photos,
