@@ -19,6 +19,8 @@ def copied(folder):
     files = [(ROOT / name, "colours") for name in COLOURS]
     files += [(SHARED / "conformance" / name, "colours") for name in SHARED_COLOURS]
     files += [(file, "case") for file in sorted(SHARED.glob("cases/pictures/*/in/*")) + sorted(SHARED.glob("cases/served/*"))]
+    if not SHARED.is_dir():
+        print(f"skipped: the cases of {SHARED.name}/, which is not beside this repository")
     found = []
     for file, kind in files:
         if file.is_file():

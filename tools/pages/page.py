@@ -46,6 +46,9 @@ class Page:
         for block in self.blocks:
             try:
                 self.run_block(block)
+            except checks.Missing as program:
+                self.ran -= 1
+                self.missing.append(f"{self.name}:{block.line}: {program} is not installed")
             except Wrong as wrong:
                 faults.append(f"{self.name}:{block.line}: {wrong}")
         self.stop()
@@ -89,9 +92,6 @@ class Page:
             raise Wrong(f"a block of {language or 'no language'} that nothing checks: mark it `not run`, with the reason")
         try:
             checker(self, block)
-        except checks.Missing as program:
-            self.ran -= 1
-            self.missing.append(f"{self.name}:{block.line}: {program} is not installed")
         except checks.Refused as refused:
             raise Wrong(refused) from None
 
@@ -256,10 +256,8 @@ class Page:
         try:
             done = self.command(["nginx", "-t"])
         except FileNotFoundError:
-            self.ran -= 1
             self.without_proxy = True
-            self.missing.append(f"{self.name}:{block.line}: nginx is not installed")
-            return
+            raise checks.Missing("nginx") from None
         if done.returncode != 0:
             raise Wrong(f"nginx -t: {done.stderr}")
         self.run_nginx("nginx")

@@ -6,8 +6,8 @@ use std::fs;
 use crate::adopt::{Site, has};
 use crate::common::sample;
 
-/// A site whose old server resizes what is below `/thumb/60x-/`. Its log has requests for such an image, for a file
-/// that is sent as it is, and for an image whose URL `andon adopt` recognises.
+/// A site whose old server resizes what is below `/thumb/60x-/`. Its log has requests for such an image, for an
+/// unchanged file, and for an image whose URL `andon adopt` recognises.
 fn resizing() -> Site {
     let site = Site::new(
         "[[rewrite]]\nfrom = '^/thumb/([0-9]+)x-/(.+)$'\nto = '/small_light(dw=$1,dh=$1)/$2'\n",

@@ -6,7 +6,7 @@ use crate::common::{House, Reply, sample};
 /// more than a small PNG does.
 const LIMIT: &str = "[limits]\ncpu = \"200ms\"\n";
 
-/// Returns a recipe of so many operations that its plan exceeds [`LIMIT`].
+/// Returns a recipe with enough operations for its plan to exceed [`LIMIT`].
 fn dear() -> String {
     format!("exact:300x300{},as:png", ",sharpen-l:9".repeat(10))
 }

@@ -5,7 +5,7 @@ use andon_pixels::Encode;
 use crate::common::House;
 use crate::common::images::{animation, codec, decoded, jpeg, probe, samples, still, written};
 
-/// Recipes with which an image is copied, decoded at a reduced scale, decoded in full, and encoded anew.
+/// Recipes that copy the image's bytes, decode it at a reduced scale, decode it in full, or encode it again.
 const RECIPES: [&str; 5] = [
     "fit:999x999",
     "fit:30x30",

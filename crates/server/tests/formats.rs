@@ -6,8 +6,8 @@ use andon_pixels::{Codec, Depth, Encode, Image, Model, Never};
 use crate::common::House;
 use crate::common::images::{animation, codec, probe, still};
 
-/// Returns a file of this format; `None` if the codec does not encode 8-bit RGB as it is, or does not recognize the
-/// file that it has encoded.
+/// Returns a file of this format. `None` if the codec cannot encode 8-bit RGB without a conversion, or does not
+/// recognise the file that it has encoded.
 fn file(codec: &dyn Codec) -> Option<Vec<u8>> {
     let how = Encode {
         lossless: true,

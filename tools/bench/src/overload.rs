@@ -90,9 +90,7 @@ pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
     let time = Duration::from_secs(seconds);
-    // Results are cached, for the hits; frames are not, so that each image request decodes its source.
-    let lines = "[cache]\nframes = \"0\"";
-    let server = Server::configured(&photos.path, ResultCaching::Default, lines)?;
+    let server = Server::start(&photos.path, ResultCaching::WithoutFrames)?;
     let load = Load {
         server: &server,
         photos,

@@ -1,4 +1,4 @@
-//! Names of sources: a percent-decoded path below `/`, or `//` followed by such a path as it is escaped, or a URL.
+//! Names of sources: a percent-decoded path below `/`, `//` followed by a percent-encoded path, or a URL.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;

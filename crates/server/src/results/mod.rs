@@ -23,7 +23,7 @@
 //!                │ hit over a network: fresh, or stale while it is renewed
 //!                │  renewing       key → "somebody renews it"            16384, negative  results/making/remote.rs
 //!                │  failed_renewals key → "it has just failed"           16384, negative  results/making/remote.rs
-//!                │ a file as it is
+//!                │ an unchanged file
 //!                │  RecentFiles    the bytes of small files              8 MiB            results/served_file.rs
 //!                │ miss
 //!                ▼

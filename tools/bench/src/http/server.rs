@@ -23,6 +23,8 @@ pub(crate) struct Server {
 pub(crate) enum ResultCaching {
     /// The default caches.
     Default,
+    /// The default caches, but no decoded frames: every result that is not cached is decoded from its source.
+    WithoutFrames,
     /// The default caches, and no log.
     WithoutLog,
     /// No results: every request is rendered again. Decoded frames may be cached.
@@ -118,6 +120,7 @@ fn config(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<String> 
         .with_context(|| photos.display().to_string())?;
     let cache = match keeping {
         ResultCaching::Default => "",
+        ResultCaching::WithoutFrames => "[cache]\nframes = \"0\"\n",
         ResultCaching::WithoutLog => "[log]\nformat = \"off\"\n",
         ResultCaching::Nothing => "[cache]\nmemory = \"0\"\n",
         ResultCaching::NotEvenFrames => "[cache]\nmemory = \"0\"\nframes = \"0\"\n",

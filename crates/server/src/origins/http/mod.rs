@@ -77,7 +77,7 @@ impl HttpOrigin {
     }
 
     /// Requests a source, unless it still has these `validators`. `path` is a percent-decoded path below the base URL,
-    /// or `//` followed by such a path as it is escaped, or a URL that may be requested.
+    /// `//` followed by a percent-encoded one, or a URL that may be requested.
     ///
     /// # Errors
     /// The errors of [`Client::get`].

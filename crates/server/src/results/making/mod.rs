@@ -26,9 +26,9 @@
 //!    304.
 //! 5. `Maker::fly` (`results/making/mod.rs`): joins by key and state of the files, or starts a task for steps 6 to 11.
 //!    The task has the latest deadline of the requests that have joined it (`andon_cache::Deadline`), at most twice as
-//!    far away as the first one's, and stops when no request waits for it any more. Each request waits by its own
-//!    deadline; one whose task was cut short before that starts anew (`Maker::obtain`). A 400, 404, 415 or 422 (but not
-//!    for `limits.cpu`) is remembered in `faults` for `cache.negative` (5 s).
+//!    far away as the first one's, and stops when no request waits for it any more. Each request waits until its own
+//!    deadline, and starts a new task if this one was cut short earlier (`Maker::obtain`). A 400, 404, 415 or 422 (but
+//!    not for `limits.cpu`) is remembered in `faults` for `cache.negative` (5 s).
 //! 6. `Maker::shared_or_made` (`results/making/shared.rs`), with a `[store]`: looks up the result there, alone for up
 //!    to `store.wait` (40 ms) and no longer than the work would take, then along with steps 7 to 10; the first result
 //!    is used.
